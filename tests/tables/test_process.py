@@ -2,16 +2,21 @@
 
 import gc
 import io
+import json
 import os
+import subprocess
+import sys
 import threading
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tests.contexts import until
 from tests.foreign_files.cases import drawn
 from tests.foreign_files.hostile import HOSTILE
-from traitbench.tables.process import MAX_MEMORY
-from traitbench.tables.rows import NotATable, Row
+from traitbench.tables.process import MAX_MEMORY, ReaderQueue
+from traitbench.tables.rows import MOST_COLUMNS, NotATable, Row
 from traitbench.tables.scratch import IN_MEMORY
 from traitbench.tables.source import Source, opened, restored
 
@@ -89,3 +94,57 @@ def test_reading_leaves_no_process_and_no_descriptor_behind() -> None:
     for _ in range(5):
         texts(opened("a.csv", io.BytesIO(b"text\nHello\n")))
     assert len(os.listdir("/proc/self/fd")) <= before
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_a_table_of_very_many_columns_is_refused_in_words(kind: str) -> None:
+    names = [f"c{number}" for number in range(MOST_COLUMNS + 1)]
+    content = f"{','.join(names)}\n{','.join(names)}\n" if kind == "csv" else json.dumps(dict.fromkeys(names, 1))
+    with pytest.raises(NotATable, match="more than 16,384 columns"):
+        opened(f"a.{kind}", io.BytesIO(content.encode()))
+
+
+def _has(queue: ReaderQueue, number: int) -> bool:
+    return len(queue) == number
+
+
+def test_two_files_are_read_at_once_and_the_others_in_their_order() -> None:
+    queue, said, ended = ReaderQueue(2), {number: list[int]() for number in range(5)}, list[int]()
+    go = [threading.Event() for _ in said]
+
+    def read(number: int) -> None:
+        with queue.turn(said[number].append):
+            assert go[number].wait(60)
+            ended.append(number)
+
+    threads = [threading.Thread(target=read, args=(number,)) for number in said]
+    for number, thread in enumerate(threads):
+        thread.start()
+        until(partial(_has, queue, number + 1), what="a place in the queue")
+    for number in (1, 0, 2, 3, 4):
+        go[number].set()
+        threads[number].join()
+    assert ended == [1, 0, 2, 3, 4]
+    assert [said[number] for number in (0, 1, 2)] == [[], [], [1]]
+    assert (said[4][0], sorted(said[4], reverse=True)) == (3, said[4])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
+def test_a_reader_ends_with_the_process_that_waits_for_it(tmp_path: Path) -> None:
+    file = tmp_path / "large.csv"
+    file.write_bytes(b"text\n" + b"a text\n" * 3_000_000)
+    reads = f"from traitbench.tables.source import opened\nopened('a.csv', open({str(file)!r}, 'rb'))"
+    parent = subprocess.Popen([sys.executable, "-c", reads])
+
+    def readers() -> set[int]:
+        found = subprocess.run(["pgrep", "-P", str(parent.pid)], capture_output=True, text=True).stdout
+        return {*map(int, found.split())}
+
+    until(lambda: bool(readers()), what="a reader")
+    [reader] = readers()
+    until(lambda: b"tables.process" in Path(f"/proc/{reader}/cmdline").read_bytes(), what="its start")
+    until(lambda: os.getpriority(os.PRIO_PROCESS, reader) > os.getpriority(os.PRIO_PROCESS, 0), what="its priority")
+    parent.kill()
+    parent.wait()
+    stat = Path(f"/proc/{reader}/stat")
+    until(lambda: not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z", what="its end")

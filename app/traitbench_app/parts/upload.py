@@ -202,12 +202,18 @@ def _opened_once(file: UploadedFile, *, header: bool | None, sheet: str | None, 
     stored: tuple[Any, Source | str] | None = session.get(key)
     if stored and (stored[0] == way or _is_the_same(stored, way)):
         return stored[1]
+    slot = st.empty()
+
+    def waits(before: int) -> None:
+        slot.caption(f"{count(before, 'file is', 'files are')} read before this one.")
+
     try:
         with st.spinner("Reading the file"):
             content = io.BytesIO(file.getvalue())
-            result: Source | str = opened(file.name, content, header=header, sheet=sheet)
+            result: Source | str = opened(file.name, content, header=header, sheet=sheet, waits=waits)
     except NotATable as problem:
         result = str(problem)
+    slot.empty()
     session.store(key, (way, result))
     return result
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from traitbench.tables.rows import Cells, column_names
+from traitbench.tables.rows import Cells, column_names, refuse_if_wide
 
 LOOKED_AT = 60
 """The number of records at the top that are looked at."""
@@ -35,6 +35,7 @@ class Heading:
 def heading_of(first: Sequence[Cells]) -> Heading:
     """Return the heading of a table by its first records, none of which is blank."""
     width = _width(first)
+    refuse_if_wide(width)
     titles = _titles(first, width)
     rows = [_padded(cells, width) for _, cells in first[titles:]]
     depth = _depth(rows)

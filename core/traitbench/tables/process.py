@@ -5,14 +5,18 @@ A file of 1,400 bytes can ask for more memory than a machine has, and native cod
 or why it cannot be read. The rows go to an open file.
 """
 
+import ctypes
 import json
 import os
 import resource
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from threading import Condition
 from typing import Any, Protocol
 
 from traitbench.settings import child_environment
@@ -22,6 +26,11 @@ from traitbench.tables.rows import NotATable
 MAX_MEMORY = 2**30
 """Bytes of memory that reading may take beyond those of the process itself."""
 
+MOST_READERS = 2
+"""How many files this process lets be read at once. What it answers meanwhile must not wait for them."""
+
+_NICE = 5
+_PR_SET_PDEATHSIG = 1
 _MEGABYTE = 2**20
 _SECONDS, _SECONDS_PER_MEGABYTE = 60.0, 2.0
 _MAX_WRITTEN, _MAX_WRITTEN_PER_BYTE = 2**29, 4
@@ -39,6 +48,46 @@ _NO_TABLE = "The file cannot be read: it is damaged, or not a table. Export it a
 _CHANGED = "The file changed while it was read. Wait until it is complete, then try again."
 
 
+class ReaderQueue:
+    """Lets `most` readers work at once, and the others wait in the order in which they came."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._line = list[object]()
+        self._changed = Condition()
+
+    def __len__(self) -> int:
+        """How many work or wait."""
+        return len(self._line)
+
+    @contextmanager
+    def turn(self, waits: Callable[[int], None]) -> Iterator[None]:
+        """Wait for a turn and hold it; while waiting, `waits` gets how many are before this one, when that changes."""
+        mine = object()
+        with self._changed:
+            self._line.append(mine)
+        try:
+            said = 0
+            while before := self._before(mine, said):
+                waits(before)
+                said = before
+            yield
+        finally:
+            with self._changed:
+                self._line.remove(mine)
+                self._changed.notify_all()
+
+    def _before(self, mine: object, said: int) -> int:
+        """How many have to end before this one begins, as soon as that is another number than `said`."""
+        with self._changed:
+            while (before := max(0, self._line.index(mine) + 1 - self._most)) == said and before:
+                self._changed.wait()
+            return before
+
+
+_READERS = ReaderQueue(MOST_READERS)
+
+
 class HasDescriptor(Protocol):
     """A file that another process can use."""
 
@@ -46,10 +95,23 @@ class HasDescriptor(Protocol):
         """Return the file descriptor."""
 
 
+def wait_silently(_before: int) -> None:
+    """Say nothing while others are before."""
+
+
 def read_apart(
-    name: str, file: HasDescriptor, rows: HasDescriptor, typed: HasDescriptor, *, header: bool | None, sheet: str | None
+    name: str,
+    file: HasDescriptor,
+    rows: HasDescriptor,
+    typed: HasDescriptor,
+    *,
+    header: bool | None,
+    sheet: str | None,
+    waits: Callable[[int], None] = wait_silently,
 ) -> Survey:
-    """Do what `reading.read` does, in a process of its own.
+    """Do what `reading.read` does, in a process of its own; at most `MOST_READERS` at once.
+
+    While it waits for others, `waits` gets how many are before it.
 
     Raise `NotATable` if the file is not a table, takes too much to read, or changes meanwhile.
     """
@@ -62,19 +124,21 @@ def read_apart(
         "header": header,
         "sheet": sheet,
         "size": before.st_size,
+        "parent": os.getpid(),
     }
     seconds = _SECONDS + _SECONDS_PER_MEGABYTE * before.st_size / _MEGABYTE
     try:
-        done = subprocess.run(
-            # With -P, a folder `traitbench` in the working directory is not taken for this package.
-            [sys.executable, "-P", "-m", __name__],
-            input=json.dumps(task).encode(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=child_environment() | _ENVIRONMENT,
-            pass_fds=[each.fileno() for each in (file, rows, typed)],
-            timeout=seconds,
-        )
+        with _READERS.turn(waits):
+            done = subprocess.run(
+                # With -P, a folder `traitbench` in the working directory is not taken for this package.
+                [sys.executable, "-P", "-m", __name__],
+                input=json.dumps(task).encode(),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=child_environment() | _ENVIRONMENT,
+                pass_fds=[each.fileno() for each in (file, rows, typed)],
+                timeout=seconds,
+            )
     except subprocess.TimeoutExpired:
         raise NotATable(_takes_too_long(seconds)) from None
     except OSError as error:
@@ -113,6 +177,8 @@ def _takes_too_long(seconds: float) -> str:
 def main() -> None:
     """Read the file that standard input describes."""
     task = json.load(sys.stdin.buffer)
+    _end_with(task["parent"])
+    os.nice(_NICE)
     _limit(task["size"])
     try:
         with (
@@ -140,6 +206,15 @@ def main() -> None:
     sys.stdout.write(json.dumps(answer))
     sys.stdout.flush()
     os._exit(0)  # without taking millions of values apart
+
+
+def _end_with(parent: int) -> None:
+    """End this process as soon as the one that reads for somebody ends."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    # The parent may have ended before the kernel was asked.
+    if os.getppid() != parent:
+        os._exit(0)
 
 
 def _limit(size: int) -> None:

@@ -21,7 +21,7 @@ from traitbench.tables.delimited import Csv
 from traitbench.tables.excel import Excel
 from traitbench.tables.json_rows import Json
 from traitbench.tables.parquet import Parquet
-from traitbench.tables.rows import Kind, NotATable, Problem, column_names, encoding_of, flattened
+from traitbench.tables.rows import Kind, NotATable, Problem, column_names, encoding_of, flattened, refuse_if_wide
 
 ENDINGS: Mapping[str, Kind] = {
     **dict.fromkeys((".jsonl", ".ndjson", ".json"), "json"),
@@ -87,6 +87,7 @@ def read(
     reader = _reader(name, file, header=header, sheet=sheet)
     if isinstance(reader, Parquet) and reader.count > MOST_ROWS:
         raise NotATable(_TOO_MANY)
+    refuse_if_wide(len(reader.columns))
     columns, counted, guards = _Columns(reader.columns), 0, _Guards()
     guards.add(list(reader.columns) if isinstance(reader, Csv | Excel) else [])
     serial = {each: 0 for each in reader.columns if _DATE_NAME.search(each)}
@@ -208,6 +209,7 @@ class _Columns:
         new = {name for name in flat if name not in self._names}
         if new:
             self._names |= dict.fromkeys(flat)
+            refuse_if_wide(len(self._names))
         if not is_json:
             return
         for column, value in flat.items():

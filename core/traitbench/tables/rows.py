@@ -18,8 +18,18 @@ TEXT_NAMES = (
 Kind = Literal["csv", "json", "parquet", "excel"]
 
 
+MOST_COLUMNS = 16_384
+"""The most columns of a table, as in a spreadsheet."""
+
+
 class NotATable(ValueError):
     """The file is not a table; the message says what to do."""
+
+
+def refuse_if_wide(columns: int) -> None:
+    """Raise `NotATable` if a table has more than `MOST_COLUMNS` columns."""
+    if columns > MOST_COLUMNS:
+        raise NotATable(f"The file has more than {MOST_COLUMNS:,} columns. Keep those that you need, then retry.")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ them any number of times, also if the file has changed or is gone. A problem nev
 import json
 import mmap
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -17,7 +17,7 @@ from typing import IO, Any
 from traitbench.analysis.condition import Cleaning, Condition, cleaned, condition_of
 from traitbench.formulas import as_written
 from traitbench.tables.conversations import Turn, messages_of, text_of
-from traitbench.tables.process import HasDescriptor, read_apart, survey_of
+from traitbench.tables.process import HasDescriptor, read_apart, survey_of, wait_silently
 from traitbench.tables.reading import ENDINGS, Survey
 from traitbench.tables.rows import Line, Problem, Row, Table, as_text, column_names, flattened
 from traitbench.tables.scratch import Scratch
@@ -154,17 +154,24 @@ class Source:
             return json.dumps({**asdict(self.survey), **way}).encode() + b"\n" + rows.read()
 
 
-def opened(name: str, file: IO[bytes], *, header: bool | None = None, sheet: str | None = None) -> Source:
+def opened(
+    name: str,
+    file: IO[bytes],
+    *,
+    header: bool | None = None,
+    sheet: str | None = None,
+    waits: Callable[[int], None] = wait_silently,
+) -> Source:
     """Read a file whose name says its format; raise `NotATable` if it has no table.
 
     `header` says whether the first row of a CSV or Excel file names the columns; by default it does, and a `.txt` file
     has one text a line. `sheet` says which sheet of an Excel file is read; by default the first visible one with a
-    table.
+    table. Few files are read at once (`process.MOST_READERS`); `waits` gets how many are before this one.
     """
     described = _with_descriptor(file)
     size = os.fstat(described.fileno()).st_size
     rows, typed = Scratch(size), Scratch(size)
-    survey = read_apart(name, described, rows, typed, header=header, sheet=sheet)
+    survey = read_apart(name, described, rows, typed, header=header, sheet=sheet, waits=waits)
     return Source(survey, typed if survey.kind == "parquet" else None, rows)
 
 
