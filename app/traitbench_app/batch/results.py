@@ -281,7 +281,7 @@ def _columns(batch: Batch, traits: Sequence[Trait]) -> dict[str, Any]:
     column = st.column_config
     columns: dict[str, Any] = {
         LINE: column.NumberColumn("Line", help="Line number in the file."),
-        TEXT: column.TextColumn(batch.column if batch.column != "text" else "Text", width=220),
+        TEXT: column.TextColumn(_short(batch.column) if batch.column != "text" else "Text", width=220),
         ERROR: column.TextColumn("Why not scored"),
     }
     for trait in traits:
@@ -292,7 +292,12 @@ def _columns(batch: Batch, traits: Sequence[Trait]) -> dict[str, Any]:
         columns[score_of(trait.key)] = column.NumberColumn("Score")
         columns[_words_of(trait.key)] = column.TextColumn("Side", width=80 + 7 * max(map(len, poles)), help=PROMISE)
         columns[why_of(trait.key)] = column.TextColumn("Why not clear", help="Why the side is not clear.")
-    return columns | {other(name): column.TextColumn(name) for name in batch.other_columns}
+    return columns | {other(name): column.TextColumn(_short(name)) for name in batch.other_columns}
+
+
+def _short(name: str) -> str:
+    """Return the name of a column on one line: those of forms are whole questions with line breaks."""
+    return shortened(" ".join(name.split()), 60)
 
 
 def _below(rows: pd.DataFrame, shown: pd.DataFrame, batch: Batch, poles: Poles) -> None:

@@ -278,10 +278,11 @@ class FileOptions:
 
     def said(self, source: "Source", column: str) -> str:
         """Return where the texts are from: `texts from message`, and whose they are in a conversation."""
+        texts = f"texts from {shortened(' '.join(column.split()), 80)}"
         if column not in source.survey.conversations:
-            return f"texts from {column}"
+            return texts
         whose = "all messages" if self.turn == "all" else f"what the {self.turn} said"
-        return f"texts from {column}: {whose} (--turn)"
+        return f"{texts}: {whose} (--turn)"
 
 
 def reads_file(*names: str) -> Callable[[Command], Command]:
