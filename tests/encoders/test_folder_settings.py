@@ -18,6 +18,7 @@ from traitbench.encoders.folder_settings import NAME
         (b"", r"is not valid JSON\. Write an object such as"),
         (b"\xff", r"is not valid JSON"),
         (b"[" * 100_000, r"is not valid JSON"),
+        (b'{"pooling": "cls"}' + b" " * 1_000_000, r"has more than 1 MB"),
         (b'["cls"]', r"is not a JSON object"),
         (b"null", r"is not a JSON object"),
         (b'{"pooling": "cls", "pooling": "mean"}', r"sets pooling twice\. Keep one"),

@@ -6,6 +6,7 @@ Every folder has a real graph, run by onnxruntime. `hidden` in `folders` compute
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from tests.encoders.folders import MEAN, WIDTH, graph, hidden, load, note, onnx_
 from traitbench.encoders import EncoderUnavailable
 from traitbench.encoders.folder_settings import ChoiceOpen
 from traitbench.encoders.registry import load_encoder
+from traitbench.encoders.runtime import InferenceSession, SessionOptions, TimedRuns
 
 TEXT, WORDS = "Thank you friend", ("thank", "you", "friend")
 TEXTS = ["thank you dear friend", "send the form", "thank you", "", "good morning " * 60, "😀 zebra"]
@@ -395,6 +397,45 @@ def test_weights_in_another_file_are_read_hashed_and_missed(tmp_path: Path) -> N
     (one / "model.onnx_data").unlink()
     with pytest.raises(EncoderUnavailable, match=r"model\.onnx_data of model\.onnx are not in the same folder"):
         load_encoder(f"{one}/", cache=tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["a branch", "an attribute", "a function", "the sparse weights"])
+def test_weights_outside_that_the_digest_would_not_know_are_refused(tmp_path: Path, kind: str) -> None:
+    model, file = graph(), onnx_folder(tmp_path) / "model.onnx"
+    outside = TensorProto(name="outside", data_type=TensorProto.FLOAT, dims=[1], data_location=TensorProto.EXTERNAL)
+    outside.external_data.add(key="location", value="elsewhere.bin")
+    constant = onnx.helper.make_node("Constant", [], ["outside"], value=outside)
+    branch = onnx.helper.make_graph([constant], "branch", [], [])
+    match kind:
+        case "a branch":
+            model.graph.node.append(onnx.helper.make_node("If", ["condition"], [], then_branch=branch))
+        case "an attribute":
+            model.graph.node.append(constant)
+        case "a function":
+            model.functions.append(onnx.helper.make_function("ours", "f", [], ["outside"], [constant], []))
+        case "the sparse weights":
+            model.graph.sparse_initializer.add(values=outside)
+    file.write_bytes(model.SerializeToString())
+    with pytest.raises(EncoderUnavailable, match=r"model\.onnx has weights in other files for parts of the graph"):
+        load_encoder(f"{tmp_path}/", cache=tmp_path)
+
+
+def test_a_graph_without_end_is_stopped() -> None:
+    truth = partial(onnx.helper.make_tensor_value_info, elem_type=TensorProto.BOOL, shape=[])
+    same_again = [onnx.helper.make_node("Identity", [name], [f"{name} after"]) for name in ("on", "value")]
+    count = onnx.helper.make_tensor_value_info("n", TensorProto.INT64, [])
+    body = onnx.helper.make_graph(
+        same_again, "body", [count, truth("on"), truth("value")], [truth("on after"), truth("value after")]
+    )
+    loop = onnx.helper.make_node("Loop", ["", "on", "on"], ["end"], body=body)
+    endless = onnx.helper.make_graph([loop], "endless", [truth("on")], [truth("end")])
+    content = onnx.helper.make_model(endless, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+    options = SessionOptions()
+    options.log_severity_level = 4
+    runs = TimedRuns(InferenceSession(content.SerializeToString(), options), seconds=0.2)
+    with pytest.raises(Exception, match="terminate"):
+        runs.run(["end"], {"on": np.array(True)})
+    assert runs.run(["end"], {"on": np.array(False)}) == [np.array(False)]
 
 
 @pytest.mark.parametrize("location", ["model.onnx_data", "./model.onnx_data"])

@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 from traitbench.encoders import EncoderUnavailable
 
 NAME = "traitbench.json"
+_LARGEST = 1_000_000  # bytes
 SHORTEST = 8
 
 Pooling = Literal["mean", "cls", "max", "last", "mean_sqrt_len", "weighted_mean"]
@@ -84,7 +85,10 @@ def read_settings(folder: Path, *, subfolders: Sequence[str] = ()) -> FolderSett
         if file.is_symlink() or file.exists():
             raise settings.wrong("is not a file. Replace it by a file.")
         return settings
-    content = file.read_bytes()
+    with file.open("rb") as opened:
+        content = opened.read(_LARGEST + 1)
+    if len(content) > _LARGEST:
+        raise settings.wrong("has more than 1 MB. Keep only the settings in it.")
     given = _parsed(settings, content)
     for name, value in given.items():
         _check(settings, name, value)

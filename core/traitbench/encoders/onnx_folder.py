@@ -10,7 +10,7 @@ A folder that leaves nothing open and needs no settings may have the first recip
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -21,7 +21,7 @@ from tokenizers import Tokenizer
 
 from traitbench.encoders import FULL, EncoderUnavailable, Part, Vectors, check_mode, counted_apart, folder, tokens
 from traitbench.encoders.reading import SHIFTED, Reading, pooled
-from traitbench.encoders.runtime import InferenceSession, SessionOptions
+from traitbench.encoders.runtime import InferenceSession, SessionOptions, TimedRuns
 from traitbench.encoders.scheduler import side_by_side
 from traitbench.encoders.static import Static
 from traitbench.encoders.style import COUNT, StyleBlock
@@ -32,6 +32,9 @@ from traitbench.scoring.inputs import unit
 
 FIRST_RECIPE, RECIPE = "onnx-1", "onnx-2"
 WIDEST = 8_192
+LONGEST_RUN = 30.0
+"""Seconds that a graph may take for one window of a text."""
+
 WEIGHTS = (1.0, 0.4, 0.2)
 WEIGHTS_WITHOUT_TABLE = (1.0, 0.3)
 
@@ -49,7 +52,7 @@ class Transformer:
     def __init__(self, source: folder.Folder, session: InferenceSession, reading: Reading) -> None:
         self.tokenizer = tokens.plain(source.contents["tokenizer.json"])
         self.reading = reading
-        self._session, self._path = session, source.path
+        self._runs, self._path = TimedRuns(session, seconds=LONGEST_RUN), source.path
         self._inputs = _inputs(source, session)
         self._before, self._after = _marks(self.tokenizer)
         self.window = max(1, reading.length - len(self._before) - len(self._after))
@@ -105,7 +108,7 @@ class Transformer:
 
     def _run(self, ids: Sequence[int], *, skip: int = 0) -> NDArray[np.float64]:
         inputs = {name: make(ids) for name, make in self._inputs}
-        output: NDArray[np.float64] = self._session.run([self.reading.output], inputs)[0][0].astype(np.float64)
+        output: NDArray[np.float64] = self._runs.run([self.reading.output], inputs)[0][0].astype(np.float64)
         if self.reading.pooling:
             output = pooled(self.reading.pooling, output, skip)
         return output if self.reading.dimension is None else output[: self.reading.dimension]
@@ -272,10 +275,18 @@ def weight_files(source: folder.Folder) -> dict[str, Path]:
     except ModuleNotFoundError as error:
         raise EncoderUnavailable(advice(error) or str(error)) from None
     try:
-        tensors = onnx.load_model_from_string(content).graph.initializer
+        model = onnx.load_model_from_string(content)
     except Exception as error:  # protobuf's exceptions depend on its build
         raise EncoderUnavailable(f"{source.model} is not an ONNX graph: {_first_line(error)}") from None
-    locations = {entry.value for tensor in tensors for entry in tensor.external_data if entry.key == "location"}
+    outside = [tensor for tensor in _tensors(model) if tensor.external_data or tensor.data_location]
+    weights = [tensor for tensor in model.graph.initializer if tensor.external_data or tensor.data_location]
+    if len(outside) > len(weights):
+        # onnxruntime would read them from the working directory, and the digest would not know them.
+        raise EncoderUnavailable(
+            f"{source.model} has weights in other files for parts of the graph, such as branches. Export the model in"
+            " one file."
+        )
+    locations = {entry.value for tensor in weights for entry in tensor.external_data if entry.key == "location"}
     paths = {name: source.model.parent / name for name in sorted(locations)}
     for path in paths.values():
         if path.parent != source.model.parent or not path.is_file():
@@ -284,6 +295,17 @@ def weight_files(source: folder.Folder) -> dict[str, Path]:
                 " export."
             )
     return paths
+
+
+def _tensors(message: Any) -> Iterator[Any]:
+    """Yield all tensors of a model, wherever they are: in graphs, branches, functions and attributes of nodes."""
+    if message.DESCRIPTOR.name == "TensorProto":
+        yield message
+        return
+    for field, value in message.ListFields():
+        if field.message_type is not None:
+            for each in [value] if hasattr(value, "DESCRIPTOR") else value:
+                yield from _tensors(each)
 
 
 def _inputs(source: folder.Folder, session: InferenceSession) -> list[tuple[str, Make]]:
