@@ -292,6 +292,25 @@ def test_class_codes_and_regions_make_no_trait_unless_a_person_says_so() -> None
     assert (readings(region)["region"], region.traits) == ("group", ())
 
 
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("price", ["$3.50", "$4.20", "$10.00"]),
+        ("phone", ["+49 170 1234567", "+49 170 7654321"]),
+        ("age_group", ["18-24", "25-34", "35-44"]),
+        ("Datum", ["03.11.2026", "04.11.2026"]),
+    ],
+)
+def test_what_describes_a_row_is_no_label(name: str, cells: list[str]) -> None:
+    assert beside(cells * 4, name).traits == ()
+
+
+def test_a_number_behind_a_word_may_say_nothing() -> None:
+    assert {each.positive for each in beside(["refund (12)", "cancel (3)", "upgrade (4)"] * 4, "intent").traits} == {
+        *("refund (12)", "cancel (3)", "upgrade (4)")
+    }
+
+
 def test_measures_of_a_text_are_no_labels() -> None:
     reading = reading_of(
         {"text": texts(12), "age": [str(20 + 3 * row) for row in range(12)], "mood": ["up", "down"] * 6}
@@ -328,13 +347,20 @@ def test_several_people_on_the_same_texts_lose_no_row() -> None:
     assert read.samples[0].quality == pytest.approx(1 / 3)
 
 
-def test_a_trait_of_each_row_is_no_person() -> None:
-    columns = {
-        "text": [each for each in texts(6) for _ in "ab"],
-        "trait": ["warm", "clear"] * 6,
-        "label": ["1", "0"] * 6,
+def test_a_trait_of_each_row_is_no_person_but_makes_a_trait() -> None:
+    own = [each for each in texts(6) for _ in "ab"]
+    reading = reading_of({"text": own, "trait": ["warm", "clear"] * 6, "quality": ["1", "0.25", "0", "1"] * 3})
+    assert "people" not in readings(reading).values()
+    assert [each.name for each in reading.traits] == ["Warm", "Clear"]
+    assert {(each.trait, each.quality) for each in reading.samples(reading.traits).samples} == {
+        *(("0", 1.0), ("0", 0.0)),
+        *(("1", 0.25), ("1", 1.0)),
     }
-    assert "people" not in readings(reading_of(columns)).values()
+
+
+def test_columns_with_the_same_labels_may_be_people() -> None:
+    reading = reading_of({"text": texts(8), "anna": ["warm", "cold"] * 4, "ben": ["cold", "warm", "warm", "cold"] * 2})
+    assert reading.notes == ("“anna” and “ben” have the same labels. If they are people, use Compare labels.",)
 
 
 @pytest.mark.parametrize("name", ["conversation", "author_id", "Gespräch", "x"])

@@ -270,7 +270,7 @@ def _fits(number: str, most: str) -> bool:
 
 def _plain_number(cell: str) -> float | None:
     """Parse a number with a decimal point or comma, a sign and perhaps a percent sign."""
-    bare = cell.strip().removesuffix("%").rstrip().replace("−", "-").replace(",", ".")
+    bare = cell.strip().strip("$€£¥₹ ").removesuffix("%").rstrip().replace("−", "-").replace(",", ".")
     try:
         number = float(bare)
     except ValueError:

@@ -223,6 +223,9 @@ def _numbers(name: str, answers: Answers, *, rising: bool) -> Kind:
     if known or ends_in(name) or (ordered and not names(name, "measure")) or _have_ordered_words(answers):
         sure = known or ends_in(name) is not None or _have_ordered_words(answers)
         return Kind("scale", f"A scale {between}.{said}", answers, "certain" if sure else "possible")
+    if any(labelled_number(answer) is not None for answer in kinds):
+        # Words with a number that is no order, such as "refund (12)".
+        return _words(name, answers, answers.answered)
     if names(name, "measure"):
         return Kind("number", f"Numbers {between}.{said}", answers)
     if is_label_name(name):
@@ -303,6 +306,10 @@ def _few_words(name: str, answers: Answers, said: str) -> Kind:
         return Kind("group", group, answers)
     if _are_sides(kinds):
         return Kind("labels", labels, answers, "certain")
+    if names(name, "identifier"):
+        return Kind("identifier", "Identifies something that repeats.", answers)
+    if names(name, "measure"):
+        return Kind("group", group, answers)
     if all(len(kind) == 1 and kind.isascii() and kind.isalpha() for kind in kinds) and all(
         says_yes(kind) is None for kind in kinds
     ):

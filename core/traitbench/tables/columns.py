@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from traitbench.display.text import shortened
-from traitbench.tables.answer_words import verdict_of
+from traitbench.tables.answer_words import says_yes, verdict_of
 from traitbench.tables.answers import Answers, number_in
 from traitbench.tables.column_kinds import MOST_GROUPS, MOST_KINDS, READINGS, Kind, Reading, kind_of, missing_said
 from traitbench.tables.conversations import Turn
@@ -251,7 +251,7 @@ def read_columns(
         source=next(iter(sources), None),
         test=next(iter(tests), None),
         must_pass=next(iter(tests[1:]), None),
-        notes=_notes(first, also, said, people, together),
+        notes=(*_notes(first, also, said, people, together), *_raters_note(columns)),
         given=chosen,
     )
 
@@ -360,6 +360,19 @@ def _offered(kind: Kind, reading: Reading) -> tuple[Reading, ...]:
         )
         offered += ["people", "rows_together", "group"] if len(kinds) < sum(kinds.values()) else []
     return tuple(dict.fromkeys((*offered, kind.reading, reading, "identifier", "not_used")))
+
+
+def _raters_note(columns: Sequence[ColumnReading]) -> list[str]:
+    """Say that columns with the same labels may be of several people."""
+    labels: dict[frozenset[str], list[str]] = {}
+    for each in columns:
+        if len(each.traits) == 1 and not any(says_yes(kind) is not None for kind in each.answers.kinds):
+            labels.setdefault(frozenset(each.answers.kinds), []).append(f"“{shortened(each.name, 40)}”")
+    return [
+        f"{', '.join(names[:-1])} and {names[-1]} have the same labels. If they are people, use Compare labels."
+        for names in labels.values()
+        if len(names) > 1
+    ]
 
 
 def _notes(

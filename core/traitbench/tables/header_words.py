@@ -44,7 +44,8 @@ id ids uuid guid hash key nr no number index idx code sku serial url uri link em
 kennung schlüssel identifiant clé identificador clave codice chiave código
 """
 _GROUP = """
-status flag region country state city area zone district segment department team branch store shop product brand source
+status flag group cohort bracket
+region country state city area zone district segment department team branch store shop product brand source
 platform channel language lang locale gender sex agegroup education income party religion ethnicity device os
 browser model batch wave round site location province continent market industry sector role domain dataset
 corpus file sheet land bundesland stadt abteilung geschlecht sprache kanal produkt marke quelle filiale pays

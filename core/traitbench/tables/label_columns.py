@@ -4,15 +4,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from traitbench.tables.answer_words import VERDICT_COLUMNS, folded_word, says_yes, verdict_of
-from traitbench.tables.answers import Answers, answers_of
+from traitbench.tables.answers import Answers, answers_of, number_in
 from traitbench.tables.column_kinds import MOST_GROUPS, MOST_KINDS, Kind, Reading, Strength
 from traitbench.tables.labelled import Shape, TraitFound, about, are_numbers, shapes_of, traits_of
 from traitbench.tables.row_structure import cells_of
 from traitbench.tables.rows import Row, Table
+from traitbench.tables.sample_files import QUALITY_NAMES
 
 MOST_LABELS = 8
 """The most columns that are guessed as labels at once."""
 
+_TRAIT = "trait"
 MAKING: tuple[Reading, ...] = ("labels", "several_answers", "scale", "verdicts", "number")
 """The readings of columns that make traits."""
 
@@ -53,7 +55,7 @@ def shapes_as(kind: Kind, given: Reading | None) -> tuple[Shape, ...]:
             if len(kinds) > MOST_KINDS
             else ("order", *(each for each in shapes_of(kinds) if each != "order"))
         )
-    if given == "labels" and len(kinds) > 2 and are_numbers(kinds):
+    if reading == "labels" and len(kinds) > 2 and are_numbers(kinds):
         return ("each", "order")
     if not 2 <= len(kinds) <= (MOST_GROUPS if given else MOST_KINDS):
         return ()
@@ -133,16 +135,22 @@ def _only(table: Table, column: str, verdict: str, accepted: Collection[str]) ->
 
 
 def _answers_a_question(name: str, kind: Kind, kinds: Mapping[str, Kind], table: Table) -> bool:
-    """Whether yes and no answer the question in another column."""
-    return (
-        kind.reading == "labels"
-        and all(says_yes(word) is not None for word in kind.answers.kinds)
-        and _question(name, kinds, table) is not None
-    )
+    """Whether yes and no answer the question in another column, or numbers are qualities of the trait in it."""
+    question = _question(name, kinds, table)
+    if question is None or kind.reading not in ("labels", "number", "scale", "group"):
+        return False
+    return all(says_yes(word) is not None or (question == _TRAIT and _is_quality(word)) for word in kind.answers.kinds)
+
+
+def _is_quality(word: str) -> bool:
+    number = number_in(word)
+    return number is not None and 0 <= number <= 1
 
 
 def _verdict(word: str) -> float | None:
     verdict, said = verdict_of(word), says_yes(word)
+    if verdict is None and said is None and _is_quality(word):
+        return number_in(word)
     return float(said) if verdict is None and said is not None else verdict
 
 
@@ -152,6 +160,8 @@ def _rest(answers: Answers, words: Mapping[str, float]) -> set[str]:
 
 def _question(name: str, kinds: Mapping[str, Kind], table: Table) -> str | None:
     """Return the column that says what was asked, if the name of the column of verdicts does not."""
+    if name in QUALITY_NAMES and _TRAIT in kinds and 1 <= len(kinds[_TRAIT].answers.rows) <= MOST_KINDS:
+        return _TRAIT
     if folded_word(name) not in VERDICT_COLUMNS:
         return None
     titles = ("label", "question", "category", "class", "labels", "prompt", "trait", "task", "topic", "query")
