@@ -95,6 +95,19 @@ def test_a_test_text_like_a_training_text_can_be_moved(workbench: Workbench, cli
     assert held_out_of(client, draft) == []
 
 
+def test_a_test_text_of_a_group_that_is_trained_with_can_be_moved(
+    workbench: Workbench, client: Traitbench, draft: str
+) -> None:
+    for text, held_out in (("The first turn.", False), ("Quite another matter.", True)):
+        own = SampleInput(trait="warmth", text=text, quality=1.0, held_out=held_out, group="conversation 7")
+        client.samples.add(draft, [own])
+    at = workbench.open("samples", model=draft, task="Check")
+    assert "The test text “Quite another matter.” belongs to a group that is trained with." in plain(at)
+    [training] = buttons(at, "doctor.fix.leak")
+    press(at, training)
+    assert held_out_of(client, draft) == []
+
+
 def test_a_column_of_a_file_marks_test_samples(workbench: Workbench, client: Traitbench, draft: str) -> None:
     rows = "text,label,held_out,must_pass\nThe first.,warm,yes,yes\nThe second.,cold,no,\nThe third.,cold,1,0\n"
     at = upload(workbench.open("samples", model=draft, task="Import a file"), "rows.csv", rows)
