@@ -49,7 +49,17 @@ def test_a_text_decoded_twice_is_repaired_and_a_good_one_stays(text: str, codec:
 
 
 @pytest.mark.parametrize(
-    "text", ["CAFÉ” and BRÜ™, BRÜ™", "MANHÃ”", "ESPAÑ”", "50 °C, 3 ª", "Â vs. Ã", "n° 5 «À»", "√2 ≤ 3"]
+    "text",
+    [
+        "CAFÉ” and BRÜ™, BRÜ™",
+        "MANHÃ”",
+        "ESPAÑ”",
+        "50 °C, 3 ª",
+        "Â vs. Ã",
+        "n° 5 «À»",
+        "√2 ≤ 3",
+        "l’électricité d’à côté, l’été",
+    ],
 )
 def test_signs_after_letters_are_no_fault(text: str) -> None:
     assert decoded_once(text) == text
@@ -135,7 +145,16 @@ def test_an_answer_can_say_nothing(text: str) -> None:
         "Nice",
         "無料",
         "No!!! Never",
-        *("no idea why it broke", "no feedback ever came back", "See above all the dirt", "no complaints", "sin duda"),
+        *(
+            "no idea why it broke",
+            "no feedback ever came back",
+            "See above all the dirt",
+            "no complaints",
+            "sin duda",
+            ":)",
+            ":-( :-(",
+            "<3",
+        ),
     ],
 )
 def test_a_short_answer_can_say_something(text: str) -> None:

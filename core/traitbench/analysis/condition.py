@@ -158,7 +158,9 @@ def without_markup(text: str) -> str:
 class _Decoding:
     """A wrong way in which UTF-8 was decoded: the bytes of its characters, and where they are a character of UTF-8."""
 
-    def __init__(self, codec: str, leads: str, weak: str, *, share: float, sure: str = "") -> None:
+    def __init__(
+        self, codec: str, leads: str, weak: str, *, share: float, sure: str = "", only_leads: bool = False
+    ) -> None:
         # What a code page leaves undefined is often kept as a control character.
         self._byte = {chr(each): each for each in range(0x80, 0xA0)} if codec == "cp1252" else {}
         for each in range(0x80, 0x100):
@@ -177,7 +179,7 @@ class _Decoding:
             f"[{re.escape(second)}]{cont}|[{re.escape(third)}]{cont}{{2}}|[{re.escape(fourth)}]{cont}{{3}}"
         )
         self._start = re.compile(f"[{re.escape(second + third + fourth)}]{cont}")
-        self._leads, self._weak, self._share = leads, {*weak}, share
+        self._leads, self._weak, self._share, self._only_leads = leads, {*weak}, share, only_leads
         self._sure = re.compile(sure) if sure else None
 
     def repaired(self, text: str) -> str:
@@ -186,8 +188,9 @@ class _Decoding:
             return text
         matches = [(each[0], better) for each in self.pattern.finditer(text) if (better := self._decoded(each[0]))]
         strong = [given for given, _ in matches if not self._weak.issuperset(given[1:])]
-        usual = [each for each in strong if each[0] in self._leads or len(each) > 2]
-        if not usual and len({*strong}) < 2 and not (matches and self._sure and self._sure.search(text)):
+        usual = [each for each in strong if each[0] in self._leads or (len(each) > 2 and not self._only_leads)]
+        is_usual = bool(usual) or (len({*strong}) > 1 and not self._only_leads)
+        if not is_usual and not (matches and self._sure and self._sure.search(text)):
             return text
         if sum(len(given) for given, _ in matches) < self._share * sum(character > "\x7f" for character in text):
             return text
@@ -206,7 +209,8 @@ _DECODINGS = (
     _Decoding("cp1252", "ÃÂ", _QUOTES, share=0.0, sure="[a-zà-öø-ÿ]Ã[^\\w\\s]|\\b[a-zà-ÿ]*Ã\u00a0"),
     _Decoding("cp1250", "ĹĂ", "“”‘’„–—«»", share=0.5),
     _Decoding("cp1251", "", f"{_QUOTES}ёієїјѕґ№", share=0.8),
-    _Decoding("mac_roman", "√¬", "“”‘’‚„…–—«»‹›†°", share=0.5),
+    # Its quotation marks begin a character before many accented letters, so only signs that no text has count.
+    _Decoding("mac_roman", "√¬‚", "“”‘’‚„…–—«»‹›†°", share=0.5, only_leads=True),
 )
 _MOST_TIMES = 3
 # The third byte of a closing quotation mark has no character in Windows-1252, and programs drop it or replace it.
@@ -302,7 +306,7 @@ _NO_WORDS = re.compile(
 _APOSTROPHES = re.compile(r"[’'`´ʼ]")
 _BETWEEN_WORDS = re.compile(r"[\s.,;:!?_-]+")
 _LETTER = re.compile(r"[^\W_]")
-_FEWEST_SYMBOLS = "So"
+_SIGNS = frozenset(" -–—_.,…·•。、?？¿!！/\\*~+=#|\"'“”„«»’`´")
 _LONGEST_NOTHING = 50
 
 
@@ -312,7 +316,8 @@ def says_nothing(text: str) -> bool:
         return False
     bare = " ".join(text.split()).casefold()
     if not _LETTER.search(bare):
-        return not any(unicodedata.category(character) == _FEWEST_SYMBOLS for character in bare)
+        # A smile is an answer, and so is a picture.
+        return not {*bare} - _SIGNS
     bare = unicodedata.normalize("NFC", _APOSTROPHES.sub("", bare)).strip(' .!?…。！？،,;:-–—_*#()[]{}<>"“”„«»/\\|~+=')
     if bare.isascii() and bare.isalpha() and len({*bare}) == 1:
         return True
