@@ -296,3 +296,11 @@ def test_an_object_of_records_or_of_columns_is_a_table() -> None:
     assert [tuple(row.cells.values()) for row in source.head.rows] == [("Thanks", "1"), ("Go away", "0")]
     one = {"data": {"text": "Thanks"}, "meta": {"n": 1}}
     assert opened_here("a.json", io.BytesIO(json.dumps(one).encode())).columns == ("data.text", "meta.n")
+
+
+def test_a_first_line_that_looks_like_data_is_said() -> None:
+    rows = "".join(f"{at % 2},The answer number {at} was long.\n" for at in range(10))
+    source = opened_here("a.csv", io.BytesIO(rows.encode()))
+    assert source.notes[-1].startswith("Line 1 is read as the header, although “0” occurs below it too.")
+    assert not opened_here("a.csv", io.BytesIO(f"label,text\n{rows}".encode())).notes
+    assert opened_here("a.csv", io.BytesIO(rows.encode()), header=False).count == 10

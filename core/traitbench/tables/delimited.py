@@ -29,6 +29,7 @@ _REGULAR = 0.5
 _CHUNK = 1 << 20
 _BELOW_TITLES, _FEWEST_BELOW_A_TITLE = 7, 3
 _TABLE = 0.9
+_SHORT, _OFTEN = 30, 0.2
 _ENDS = re.compile(r"[.!?…。！？]$")
 _DAMAGED = "has bytes that are not UTF-8. Save the file as UTF-8"
 
@@ -62,6 +63,11 @@ class Csv:
             heading = heading_of(first)
             self.columns, self._heading = heading.names, heading.records
             self._notes += heading.notes
+            if heading.records == 1 and (value := _recurring(first)):
+                self._notes.append(
+                    f"Line {first[0][0]:,} is read as the header, although “{value}” occurs below it too. If it is a "
+                    "row of data, say that the file has no column names."
+                )
         else:
             self.columns = column_names(["text"] if lines and form.width <= 1 else [""] * max(form.width, 1))
         self._short: list[int] = []
@@ -129,6 +135,16 @@ class Csv:
                     yield record.line, record.cells
                 else:
                     self._blank += record.lines
+
+
+def _recurring(first: Sequence[Cells]) -> str:
+    """Return a short cell of the first record that several rows below have in the same place; empty if none."""
+    top, below = first[0][1], [cells for _, cells in first[1:]]
+    for position, cell in enumerate(map(str.strip, top)):
+        times = sum(len(cells) > position and cells[position].strip() == cell for cells in below)
+        if 0 < len(cell) <= _SHORT and times > max(1, _OFTEN * len(below)):
+            return cell
+    return ""
 
 
 def _has_marks(file: IO[bytes]) -> bool:
