@@ -62,7 +62,7 @@ _SHAPED = re.compile(
 _STRETCH = re.compile("[^\x00-\x7f]{64,}")
 _SEVERAL_MARKS = {0x344: "\u0308\u0301", 0xF73: "\u0f71\u0f72", 0xF75: "\u0f71\u0f74", 0xF81: "\u0f71\u0f80"}
 
-_CAPITALS_AMONG_LETTERS, _FEWEST_CAPITALS, _CHARACTERS_LOOKED_AT = 0.8, 2, 256
+_CAPITALS_AMONG_LETTERS, _FEWEST_CAPITALS, _CHARACTERS_LOOKED_AT = 0.8, 2, 128
 _CHEROKEE = re.compile("[\u13a0-\u13f5]")  # usually written in capitals
 _DOTTED = re.compile("[\u0130\u011e]")  # languages with these letters have a small letter without a dot for I
 _WORD_OR_END = re.compile(r"(?P<abbreviation>(?:[^\W\d_]\.){2,})|\w++|[.!?…](?=[\"'”’»)\]]*+\s)|[。\n]")
