@@ -73,6 +73,11 @@ def is_missing(word: str) -> bool:
     return word == "None" or folded_word(word) in _MISSING or (not folded_word(word) and bool(word))
 
 
+def is_no_text(word: str) -> bool:
+    """Whether programs write this word for an empty cell, and no person writes it as a text, as `?` or `-`."""
+    return is_missing(word) and any(map(str.isalpha, word))
+
+
 def is_no_answer(word: str) -> bool:
     """Whether a person or a program says with this word that there is no answer: `nan`, `refused`, `weiß nicht`."""
     return len(word) <= _LONGEST and (is_missing(word) or folded_word(word) in _NO_ANSWER)

@@ -12,7 +12,7 @@ from typing import Literal
 from traitbench.as_read import read_hash
 from traitbench.contract.samples import SampleInput
 from traitbench.display.text import is_address, shortened
-from traitbench.tables.answer_words import is_missing, says_yes, scale_of
+from traitbench.tables.answer_words import is_no_text, says_yes, scale_of
 from traitbench.tables.answers import Answers, labelled_number, number_in
 from traitbench.tables.header_words import ends_in
 from traitbench.tables.rows import Problem, Table
@@ -340,7 +340,7 @@ def samples_of(
     Of equal samples one stays, and none of those that contradict each other. With `people`, the rows are labels of
     several people: all labels of a text make one sample with their mean. `source` is a column of addresses.
     """
-    empty = {row.number: cell for row in table.rows if is_missing(cell := row.cells.get(layout.text, "").strip())}
+    empty = {row.number: cell for row in table.rows if is_no_text(cell := row.cells.get(layout.text, "").strip())}
     texts = replace(table, rows=tuple(row for row in table.rows if row.number not in empty)) if empty else table
     checked = check(texts, layout, None)
     sources = _sources(table, source)
@@ -367,7 +367,7 @@ def unlabelled(table: Table, layout: FileLayout, traits: Sequence[TraitFound]) -
         for row in table.rows
         if not any(each.answers.cells.get(row.cells.get(each.column, "").strip()) for each in traits)
     )
-    return [text for text in dict.fromkeys(texts) if text and not is_missing(text)]
+    return [text for text in dict.fromkeys(texts) if text and not is_no_text(text)]
 
 
 def _unlabelled(line: int, cells: Mapping[str, str], traits: Sequence[TraitFound]) -> Problem:
