@@ -72,7 +72,8 @@ def test_the_cell_of_a_conversation_is_the_text_of_a_side_and_never_its_source()
     assert [row.cells["chat"] for row in source.with_turn("assistant").head.rows] == [TOLD, "", ""]
     assert [row.record for row in source.head.rows] == rows
     assert [json.loads(row.original("chat")) for row in source.head.rows] == [row["chat"] for row in rows]
-    again = restored(source.with_turn("all").saved())
+    again = restored(source.with_turn("all").with_clean(["chat"], ["html"]).saved())
+    assert (again.cleanings, again.cleaned_columns) == (("html",), ("chat",))
     assert again.head.rows[0].cells["chat"] == f"{ASKED}\n\n{TOLD}"
 
 
