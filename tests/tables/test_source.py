@@ -69,7 +69,6 @@ def test_jsonl_has_the_records_that_were_written_in_their_places(lines: Sequence
         ("text\nThank you\n", ["Thank you"]),
         ("ok,gut\nja,nein\nnein,danke\nok,ja\n", ["ok,gut", "ja,nein", "nein,danke", "ok,ja"]),
         ("one text", ["one text"]),
-        ("text", ["text"]),
         ("ja,nein", ["ja,nein"]),
         ("ありがとう、助かりました。\nもういいです。\n", ["ありがとう、助かりました。", "もういいです。"]),
     ],

@@ -194,7 +194,7 @@ def _listed(head: Sequence[str], form: Form) -> tuple[Form, bool]:
     """
     first = head[0].rstrip("\r\n")
     if form.delimiter is None or len(head) == 1:
-        return Form(None, 1), len(head) > 1 and first.strip(" \ufeff").casefold() in TEXT_NAMES
+        return Form(None, 1), first.strip(" \ufeff").casefold() in TEXT_NAMES
     rows = [form.split(line.rstrip("\r\n")) for line in head]
     names = rows[0]
     repeated = any(
