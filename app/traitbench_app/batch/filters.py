@@ -6,6 +6,7 @@ from typing import cast, get_args
 import pandas as pd
 import streamlit as st
 
+from traitbench.as_read import is_blank
 from traitbench.contract.traits import Trait
 from traitbench.display.colours import SIDES
 from traitbench.display.text import count, plain, shortened
@@ -109,7 +110,7 @@ def _pick_kind(frame: pd.DataFrame, batch: Batch, trait: Trait) -> Show:
     """Draw a chip for each side and for the rows that are not scored, with their counts."""
     kinds = {show: int(shown_as(frame, trait.key, show).sum()) for show in get_args(Show)}
     poles = {True: shortened(trait.positive_label, _LONGEST), False: shortened(trait.negative_label, _LONGEST)}
-    is_empty = all(not text.strip() for text in (batch.texts[row] for row in batch.errors))
+    is_empty = all(is_blank(text) for text in (batch.texts[row] for row in batch.errors))
     words = {
         "all": f"All {batch.done:,}",
         "positive": f"{SIDES[True].sign} {plain(poles[True])} {kinds['positive']:,}",

@@ -9,6 +9,7 @@ import streamlit as st
 
 from traitbench.analysis.condition import cut_by_spreadsheets
 from traitbench.analysis.groups import FEWEST
+from traitbench.as_read import is_blank
 from traitbench.contract.models import Model
 from traitbench.contract.scores import Confidence
 from traitbench.contract.traits import Trait
@@ -234,7 +235,7 @@ def _on_screen(shown: pd.DataFrame, batch: Batch, traits: Sequence[Trait], trait
     """Return the rows as the grid shows them: texts shortened, the trait in full, and only the bars of the others."""
     columns: dict[str, Any] = {LINE: shown[LINE], TEXT: shown[TEXT].str.slice(0, _CUT)}
     if shown[score_of(trait.key)].isna().all():
-        columns[ERROR] = shown[ERROR].where(shown[TEXT].str.strip() != "", "no text")
+        columns[ERROR] = shown[ERROR].mask(shown[TEXT].map(is_blank).astype(bool), "no text")
     else:
         columns[_bar_of(trait.key)] = _bars(shown, trait.key)
         columns[score_of(trait.key)] = shown[score_of(trait.key)]

@@ -3,6 +3,7 @@
 import pandas as pd
 import streamlit as st
 
+from traitbench.as_read import is_blank
 from traitbench.contract.batches import FailedLine
 from traitbench.contract.models import Model
 from traitbench.contract.scores import Card
@@ -33,8 +34,8 @@ def draw_row(model: Model, frame: pd.DataFrame, at: int, batch: Batch, traits: l
     text = str(row[TEXT])
     with st.container(border=True, key="batch.row"):
         if row[ERROR]:
-            st.error(plain(str(row[ERROR])) if text.strip() else "This row has no text.", icon=":material/error:")
-        card = None if row[ERROR] or not text.strip() else _card(batch, text)
+            st.error(plain(str(row[ERROR])) if not is_blank(text) else "This row has no text.", icon=":material/error:")
+        card = None if row[ERROR] or is_blank(text) else _card(batch, text)
         if card is None or is_url(text):
             st.text(shortened(text, _LONGEST_SHOWN))
         if card is not None and is_url(text):
@@ -99,7 +100,7 @@ def _draw_fix(model: Model, batch: Batch, at: int, text: str) -> None:
             return
         key = f"batch.row.text:{batch.id}:{at}"
         changed = st.text_area("Text", text, key=key, height=160, persist_state="page")
-        if st.button("Score the new text", key="batch.row.rescore", disabled=changed == text or not changed.strip()):
+        if st.button("Score the new text", key="batch.row.rescore", disabled=changed == text or is_blank(changed)):
             with attempt() as scoring, st.spinner("Scoring"):
                 [line] = list(
                     client().scores.batch(

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from traitbench.as_read import is_blank
 from traitbench.contract.models import Model, State
 from traitbench.display.text import is_address, plain, shortened
 from traitbench.errors import TraitbenchError, Unreachable
@@ -208,7 +209,7 @@ def _draw_answer(
     notice, answer = st.container(), None
     if by is None:
         st.markdown(problem)
-    elif not text.strip():
+    elif is_blank(text):
         st.caption("Type or paste a text to see its score.")
     elif is_address(text):
         st.caption("This is a web address. **Score** can fetch its text.")

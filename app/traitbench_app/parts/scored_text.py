@@ -7,6 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from traitbench.analysis.texts import is_long, word_count
+from traitbench.as_read import is_blank
 from traitbench.contract.explanations import Explanation
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
@@ -342,7 +343,7 @@ def draw_scored_text(model: Model, version: Version, traits: Sequence[Trait], *,
     words, notice = st.container(key=f"words-of.{key}"), st.container(key="unanswered")
     names, poles, bars = names_of(traits), poles_of(traits), f"{key}.card"
     answered, card = text, None
-    if text.strip():
+    if not is_blank(text):
         with attempt() as scoring:
             scorer = scorer_of(model.handle, version)
             [card] = scorer.cards([text])
