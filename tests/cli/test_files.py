@@ -63,6 +63,41 @@ def test_a_file_without_texts_is_refused_unless_a_column_is_named(ask: Ask, trai
     assert ask("score", trained.handle, "--batch", str(file), "--column", "stars")[0] == 0
 
 
+def test_no_output_replaces_a_file_unasked_and_none_the_input(ask: Ask, trained: Trained, tmp_path: Path) -> None:
+    file, link, out = tmp_path / "in.csv", tmp_path / "link.csv", tmp_path / "out.csv"
+    file.write_text("text\nHello.\n")
+    link.symlink_to(file)
+    out.write_text("of a person")
+    for output in (file, link):
+        code, _, err = ask("score", trained.handle, "--batch", str(file), "-o", str(output), "--overwrite")
+        assert (code, "is the input" in err, file.read_text()) == (1, True, "text\nHello.\n")
+    for command in (
+        ("score", trained.handle, "--batch", str(file)),
+        ("export", trained.handle),
+        ("audit", "draw", str(file)),
+    ):
+        code, _, err = ask(*command, "-o", str(out))
+        assert (code, "add --overwrite" in err, out.read_text()) == (1, True, "of a person")
+    assert ask("gate", trained.handle, trained.handle, "-o", str(out))[0] == 2
+    assert ask("score", trained.handle, "--batch", str(file), "-o", str(out), "--overwrite")[0] == 0
+    assert out.read_text().startswith("text,row,")
+
+
+def test_a_device_is_no_input_and_a_full_one_says_so(ask: Ask, trained: Trained, tmp_path: Path) -> None:
+    file, link = tmp_path / "in.csv", tmp_path / "endless.csv"
+    file.write_text("text\nHello.\n")
+    link.symlink_to("/dev/zero")
+    for name in ("/dev/zero", str(link)):
+        code, out, err = ask("score", trained.handle, "--batch", name)
+        assert (code, out, "neither a file nor a pipe" in err) == (2, "", True)
+    code, _, err = ask("score", trained.handle, "--batch", str(file), "-o", "/dev/full")
+    assert (code, "/dev/full cannot be written: No space left on device." in err, "Traceback" in err) == (
+        1,
+        True,
+        False,
+    )
+
+
 def test_a_sheet_can_be_named(ask: Ask, trained: Trained, tmp_path: Path) -> None:
     file = tmp_path / "two.xlsx"
     file.write_bytes(workbook(Sheet([("text",), ("Hello.",)], "S1"), Sheet([("text",), ("Good bye.",)], "S2")))

@@ -5,8 +5,7 @@ service: `draw` writes the texts to label, `answer` reads their labels.
 import json
 import secrets
 from collections.abc import Callable, Collection, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
 import click
 
@@ -23,6 +22,7 @@ from traitbench.cli.options import (
     reads_file,
     tell_problems,
     word_meanings,
+    writes_file,
 )
 from traitbench.cli.output import say_table, say_text
 from traitbench.display.scored_rows import ROW, VERSION
@@ -70,7 +70,7 @@ def audit() -> None:
 @click.option("--size", type=click.IntRange(min=1), default=100, show_default=True, help="How many texts; 50 to 200.")
 @click.option("--seed", type=click.IntRange(min=0), help="Draws the same sample again. Default: a random one.")
 @click.option("--by", metavar="COLUMN", help="Draw equally from the groups of this column, to compare them.")
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The CSV file.")
+@writes_file("The CSV file.", required=True)
 @_TRAIT
 @_TEXT
 @_WHOLE
@@ -80,7 +80,7 @@ def draw(
     size: int,
     seed: int | None,
     by: str | None,
-    output: Path,
+    output: str,
     trait: str | None,
     text: str | None,
     whole: bool,
@@ -93,8 +93,6 @@ def draw(
     """
     from traitbench.analysis import corpus
 
-    if output.exists():
-        raise Refused(f"{output} exists. Name another file, so that no labels are lost.")
     content = _scored(read_table(scored), trait, text, whole=whole)
     seed = secrets.randbelow(1_000_000) if seed is None else seed
     groups = _groups(content, by)
@@ -108,12 +106,20 @@ def draw(
         VERSION: content.versions.__getitem__,
         _SEED: lambda _: seed,
     }
-    output.write_bytes(csv_file(list(columns), [[cell(row) for cell in columns.values()] for row in rows]))
+    _write(output, csv_file(list(columns), [[cell(row) for cell in columns.values()] for row in rows]))
     if as_json:
         drawn = {"file": str(output), "drawn": len(rows), "scored": len(content.scores), "seed": seed}
         click.echo(json.dumps(drawn))
         return
     click.echo(f"{count(len(rows), 'text')} of {len(content.scores):,} drawn with seed {seed}. Label them in {output}.")
+
+
+def _write(output: str, content: bytes) -> None:
+    try:
+        with click.open_file(output, "wb") as file:
+            cast(IO[bytes], file).write(content)
+    except OSError as error:
+        raise Refused(f"{output} cannot be written: {error.strerror}.") from error
 
 
 @audit.command("answer")
@@ -127,7 +133,7 @@ def draw(
     type=click.FloatRange(0.5, 0.99),
     help="The share of texts above the cut that are truly of the pole. Default: 0.9.",
 )
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the figures as CSV.")
+@writes_file("Write the figures as CSV.")
 @_TRAIT
 @_TEXT
 @_WHOLE
@@ -139,7 +145,7 @@ def answer(
     negative: bool,
     by: str | None,
     promise: float | None,
-    output: Path | None,
+    output: str | None,
     trait: str | None,
     text: str | None,
     whole: bool,
@@ -176,7 +182,7 @@ def answer(
         raise Refused(str(error)) from error
     if output is not None:
         rows = result.rows()
-        output.write_bytes(csv_file(list(rows[0]), [list(row.values()) for row in rows], mark=False))
+        _write(output, csv_file(list(rows[0]), [list(row.values()) for row in rows], mark=False))
     if as_json:
         document = {"answer": result.paragraph, "cut": corpus.cut_sentence(result), "figures": result.rows()}
         document["left_out"] = [{"group": name, "labels": number} for name, number in result.left_out.items()]

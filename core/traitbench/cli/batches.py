@@ -87,10 +87,10 @@ def score_file(
         batch = _Batch(client, source, settings, column, form, poles, also)
         try:
             tally = batch.to_stream(output or STDIN) if out is None else batch.to_file(out, resume=resume)
+        except BrokenPipeError:
+            raise  # whoever reads has seen enough
         except OSError as error:
-            if out is None:
-                raise
-            raise Refused(f"{out} cannot be written: {error.strerror}.") from error
+            raise Refused(f"{output} cannot be written: {error.strerror}.") from error
     if tally.bad:
         tell_problems(tally.first, tally.of_which)
         raise Refused(f"{tally.bad:,} of {source.count:,} rows could not be scored.")

@@ -13,7 +13,16 @@ from typing import Any, Literal, get_args
 
 import click
 
-from traitbench.cli.options import InputFile, Misasked, Refused, as_json, connected, named_shares, read_table
+from traitbench.cli.options import (
+    InputFile,
+    Misasked,
+    Refused,
+    as_json,
+    connected,
+    named_shares,
+    read_table,
+    refuse_to_replace,
+)
 from traitbench.cli.output import Output, say_table, say_text
 from traitbench.comparison.gate import EXIT_CODES, GateReport, Labelled, Rules, judge, junit, markdown
 from traitbench.contract.batches import FailedLine
@@ -81,6 +90,7 @@ def compare_versions(a: str, b: str, file: str | None, as_json: bool) -> None:
     help="The form of the report.",
 )
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="The file of the report. Default: stdout.")
+@click.option("--overwrite", is_flag=True, help="Replace the output file if it exists.")
 def gate(
     a: str,
     b: str,
@@ -90,6 +100,7 @@ def gate(
     must_pass: bool,
     form: Form,
     output: str | None,
+    overwrite: bool,
 ) -> None:
     """Check whether version B may follow version A.
 
@@ -98,6 +109,7 @@ def gate(
     """
     rules = Rules(max_drop, least, must_pass)
     with _misasked():
+        refuse_to_replace(output, overwrite=overwrite)
         texts = [] if file is None else _texts(file)
         compared = _compared(a, b, [each.text for each in texts] or None)
     if unknown := [key for key in rules.least if key not in compared.traits]:

@@ -23,6 +23,7 @@ from traitbench.cli.options import (
     reads_file,
     tell_problems,
     text_of,
+    writes_file,
     yes,
 )
 from traitbench.cli.output import Listing, Output, say_fields, say_text, version_name
@@ -308,9 +309,7 @@ def _operation(operation: LastOperation | None) -> str:
 
 @click.command()
 @click.argument("handle")
-@click.option(
-    "-o", "--output", type=click.Path(dir_okay=False, allow_dash=True), help="The file to write. Default: stdout."
-)
+@writes_file("The file to write. Default: stdout.")
 def export(handle: str, output: str | None) -> None:
     """Export a whole model as one file."""
     with connected() as client:

@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from shutil import copyfileobj
 from types import UnionType
 from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar, Union, cast, get_args, get_origin
 
@@ -50,10 +49,53 @@ class Misasked(click.ClickException):
 
 
 class InputFile(click.Path):
-    """A readable file, or `-` for stdin."""
+    """A readable file or pipe, or `-` for stdin. A device may have no end."""
 
     def __init__(self) -> None:
         super().__init__(exists=True, dir_okay=False, readable=True, allow_dash=True, path_type=str)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the name; refuse what is neither a file nor a pipe before anything of it is read."""
+        name = str(super().convert(value, param, ctx))
+        if name != STDIN and not (Path(name).is_file() or Path(name).is_fifo()):
+            self.fail(f"{name} is neither a file nor a pipe.", param, ctx)
+        return name
+
+
+def writes_file(text: str, *, required: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command the options -o, whose help is `text`, and --overwrite, and see that nothing is lost by them.
+
+    The command gets `output`: a name, `-` or None. With --resume, it sees to that itself.
+    """
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @click.option("--overwrite", is_flag=True, help="Replace the output file if it exists.")
+        @click.option(
+            *("-o", "--output"), type=click.Path(dir_okay=False, allow_dash=True), required=required, help=text
+        )
+        @wraps(command)
+        def run(*given: Any, output: str | None, overwrite: bool, **options: Any) -> Any:
+            refuse_to_replace(output, overwrite=overwrite or bool(options.get("resume")))
+            return command(*given, output=output, **options)
+
+        return run
+
+    return decorate
+
+
+def refuse_to_replace(output: str | None, *, overwrite: bool) -> None:
+    """Raise `Refused` if the output is an input of the running command, or exists and is not to be replaced."""
+    path = Path(output or STDIN)
+    if output in (None, STDIN) or not path.is_file():
+        return
+    context = click.get_current_context()
+    inputs = [
+        context.params[each.name] for each in context.command.params if isinstance(each.type, InputFile) and each.name
+    ]
+    if any(name not in (None, STDIN) and path.samefile(name) for name in inputs):
+        raise Refused(f"{output} is the input. Name another file for the output.")
+    if not overwrite:
+        raise Refused(f"{output} exists. Name another file, or add --overwrite to replace it.")
 
 
 def connected() -> "Traitbench":
@@ -352,6 +394,11 @@ def _given_reading(value: str) -> tuple[str, str]:
     return column, reading
 
 
+MOST_PIPED = 4 * 10**9
+"""The most bytes that are read from a pipe."""
+
+_AT_ONCE = 1 << 20
+
 MOST_LISTED = 20
 """The number of bad lines that are named."""
 
@@ -451,8 +498,18 @@ def _rewindable(name: str) -> Iterator[IO[bytes]]:
         return
     with tempfile.TemporaryFile() as copy:
         if name == STDIN:
-            copyfileobj(stdin(), copy)
+            _copy(stdin(), copy)
         else:
             with Path(name).open("rb") as pipe:
-                copyfileobj(pipe, copy)
+                _copy(pipe, copy)
         yield copy
+
+
+def _copy(pipe: IO[bytes], copy: IO[bytes]) -> None:
+    """Copy a pipe, which may have no end."""
+    left = MOST_PIPED
+    while content := pipe.read(min(left + 1, _AT_ONCE)):
+        left -= len(content)
+        if left < 0:
+            raise Refused(f"The pipe has more than {MOST_PIPED // 10**9} GB. Write it to a file, and name that.")
+        copy.write(content)

@@ -29,7 +29,7 @@ from traitbench.display.words import sentences, why_not_high
 @click.option("--explain", is_flag=True, help="Show what each part adds, and the most similar samples.")
 @click.option("--batch", type=InputFile(), help="Score each row of a CSV, Excel, JSONL or Parquet file; - for stdin.")
 @options.reads_file()
-@click.option("-o", "--output", type=click.Path(dir_okay=False, allow_dash=True), help="The output file of a batch.")
+@options.writes_file("The output file of a batch.")
 @click.option(
     "--format",
     "form",
