@@ -8,14 +8,14 @@ from collections.abc import Collection
 
 from traitbench.names import canonical
 
-_END = re.compile(r"[\s.!。…]+$")
+_END = " .!。…"
 _LONGEST, _MOST_KNOWN = 40, 24  # no word for nothing is longer, and no column has more verdicts or steps
 _BLANKS = re.compile(r"[\s_’'`´]+")
 
 
 def folded_word(word: str) -> str:
     """Return a word without differences of case, apostrophes, blanks and full stops."""
-    return canonical(_END.sub("", _BLANKS.sub(" ", canonical(word.strip()).casefold())).strip())
+    return canonical(_BLANKS.sub(" ", canonical(word.strip()).casefold()).rstrip(_END).strip())
 
 
 def _words(text: str) -> frozenset[str]:

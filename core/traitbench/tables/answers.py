@@ -28,9 +28,13 @@ _LONGEST_ANSWER = 60
 _FEW, _OFTEN = 0.05, 0.7
 _MOST_LOOKED_AT = 2_000
 _LIST_KEYS = ("choices", "choice", "labels", "label", "values", "value", "rating", "taxonomy")
-_LEADING = re.compile(r"[\[(]?\s*([-+−]?\d{1,4}(?:[.,]\d+)?)\s*(?:[-–—=:.)\]]+\s*|\s+)(\D*[^\W\d_].*)", re.DOTALL)
-_TRAILING = re.compile(r"(.*[^\W\d_].*?)\s*(?:[\[(]\s*([-+−]?\d{1,4})\s*[\])]|\s[-–—=:]\s*(\d{1,4}))", re.DOTALL)
-_OF = re.compile(r"(\d+(?:[.,]\d+)?)\s*(?:/|of|out of|von|sur|de|из|av|van|su)\s*(\d+)", re.IGNORECASE)
+_LEADING = re.compile(
+    r"[\[(]?\s{0,3}([-+−]?\d{1,4}(?:[.,]\d{1,4})?)(?:\s{0,3}[-–—=:.)\]]{1,3}\s{0,3}|\s{1,3})(\S.*)", re.DOTALL
+)
+_TRAILING = re.compile(r"\s{0,3}(?:[\[(]\s?([-+−]?\d{1,4})\s?[\])]|\s[-–—=:]\s{0,3}(\d{1,4}))$")
+_OF = re.compile(
+    r"(\d{1,4}(?:[.,]\d{1,4})?)\s{0,3}(?:/|of|out of|von|sur|de|из|av|van|su)\s{0,3}(\d{1,4})", re.IGNORECASE
+)
 _STARS = re.compile("([★⭐🌟]+)\ufe0f?[☆]*")
 _WHOLE = re.compile(r"\d{1,2}")
 
@@ -254,13 +258,20 @@ def number_in(cell: str) -> float | None:
 
 def labelled_number(cell: str) -> tuple[float, str] | None:
     """Return the number and the word of a cell such as `5 - Strongly agree` or `Agree (4)`; None for any other."""
-    if (leading := _LEADING.fullmatch(cell)) is not None:
+    if len(cell) > 2 * _LONGEST_ANSWER:
+        return None
+    if (leading := _LEADING.fullmatch(cell)) is not None and _begins_with_a_word(leading[2]):
         number, word = _plain_number(leading[1]), leading[2]
-    elif (trailing := _TRAILING.fullmatch(cell)) is not None:
-        number, word = _plain_number(trailing[2] or trailing[3]), trailing[1]
+    elif (trailing := _TRAILING.search(cell)) is not None and any(map(str.isalpha, cell[: trailing.start()])):
+        number, word = _plain_number(trailing[1] or trailing[2]), cell[: trailing.start()]
     else:
         return None
     return None if number is None or len(word) > _LONGEST_ANSWER else (number, word.strip())
+
+
+def _begins_with_a_word(text: str) -> bool:
+    """Whether the first letter or digit of a text is a letter."""
+    return next((char.isalpha() for char in text if char.isalnum()), False)
 
 
 def _fits(number: str, most: str) -> bool:

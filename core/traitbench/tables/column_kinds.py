@@ -56,7 +56,7 @@ _LOOKED_AT = 50
 _FEW_NUMBERS = 12
 _LONG = 10
 _ROLE_KEYS = ({"role", "content"}, {"from", "value"}, {"speaker", "text"}, {"role", "text"}, {"author", "text"})
-_MAIL = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+")
+_MAIL = re.compile(r"[^\s@]{1,64}@[^\s@.]{1,64}(?:\.[^\s@.]{1,64}){1,8}")
 _MONTH = (
     r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mär|mai|okt|dez|fév|avr|juin|juil|aoû|déc|ene|abr|ago|dic)"
 )
