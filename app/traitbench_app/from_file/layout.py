@@ -126,6 +126,7 @@ def _pick_text(layout: Layout) -> None:
             format_func=lambda name: plain(shortened(name, HEADER)),
             key=key,
             on_change=lambda: session.store(_text_key(layout.upload), session.get(key)),
+            persist_state="page",
         )
 
 
@@ -167,6 +168,7 @@ def _pick_reading(layout: Layout, position: int) -> None:
         help=plain(column.said),
         on_change=_choose,
         args=(layout, position),
+        persist_state="page",
     )
 
 

@@ -297,6 +297,7 @@ def _draw_missing(layout: Layout) -> None:
             label_visibility="collapsed",
             on_change=_keep,
             args=(layout, word, key),
+            persist_state="page",
         )
 
 
