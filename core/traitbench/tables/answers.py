@@ -26,7 +26,7 @@ MOST_ANSWERS = 60
 _STRONG, _WEAK = (";", "|", "\n", "\t", "；", "::", "||"), (",", "、", "，", "/", "+", "&")
 _LONGEST_ANSWER = 60
 _FEW, _OFTEN = 0.05, 0.7
-_MOST_LOOKED_AT = 2_000
+_MOST_LOOKED_AT, _LONGEST_LIST = 2_000, 10_000
 _LIST_KEYS = ("choices", "choice", "labels", "label", "values", "value", "rating", "taxonomy")
 _LEADING = re.compile(
     r"[\[(]?\s{0,3}([-+−]?\d{1,4}(?:[.,]\d{1,4})?)(?:\s{0,3}[-–—=:.)\]]{1,3}\s{0,3}|\s{1,3})(\S.*)", re.DOTALL
@@ -138,11 +138,13 @@ def _fold(name: str) -> str:
 
 def structure_of(cell: str) -> Any:
     """Return the list or object that a cell has in JSON or as Python prints it; None if it is neither."""
-    if cell[:1] not in "[{" or cell[-1:] not in "]}" or not cell:
+    if not cell or cell[0] not in "[{" or cell[-1] not in "]}":
         return None
     try:
         value = json.loads(cell)
     except (ValueError, RecursionError):
+        if len(cell) > _LONGEST_LIST:
+            return None
         try:
             value = literal_eval(cell)
         except (ValueError, SyntaxError, RecursionError, MemoryError):
