@@ -91,7 +91,7 @@ def rich(exported: Json) -> Json:
 def sample(text: str, provenance: str) -> Json:
     fields = {"trait": "warmth", "text": text, "quality": 0.9, "provenance": provenance}
     fields |= {"source_url": None, "seed": None, "generator": None, "pending": False, "score_then": None}
-    fields |= {"held_out": False, "must_pass": False}
+    fields |= {"held_out": False, "must_pass": False, "group": None}
     return fields | {"content_sha256": hashlib.sha256(text.encode()).hexdigest()}
 
 
