@@ -6,6 +6,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
@@ -155,36 +156,47 @@ def without_markup(text: str) -> str:
 # ---- texts decoded twice ---------------------------------------------------------------------------------------------
 
 
+def _bytes_of(codec: str) -> dict[str, int]:
+    """Return the byte beyond ASCII that each character stands for."""
+    # What a code page leaves undefined is often kept as a control character.
+    known = {chr(each): each for each in range(0x80, 0xA0)} if codec == "cp1252" else {}
+    for each in range(0x80, 0x100):
+        with suppress(UnicodeDecodeError):
+            known[bytes([each]).decode(codec)] = each
+    return known
+
+
+def _sequences(codec: str) -> str:
+    """Return a pattern of what a character of UTF-8 with several bytes became."""
+
+    def of(low: int, high: int) -> str:
+        return f"[{re.escape(''.join(each for each, byte in _bytes_of(codec).items() if low <= byte < high))}]"
+
+    inside = of(0x80, 0xC0)
+    return f"{of(0xC2, 0xE0)}{inside}|{of(0xE0, 0xF0)}{inside}{{2}}|{of(0xF0, 0xF5)}{inside}{{3}}"
+
+
 class _Decoding:
-    """A wrong way in which UTF-8 was decoded: the bytes of its characters, and where they are a character of UTF-8."""
+    """A wrong way in which UTF-8 was decoded, and the `pattern` of what it made of characters of several bytes."""
 
     def __init__(
-        self, codec: str, leads: str, weak: str, *, share: float, sure: str = "", only_leads: bool = False
+        self,
+        codec: str,
+        pattern: re.Pattern[str],
+        leads: str,
+        weak: str,
+        *,
+        share: float,
+        sure: re.Pattern[str] | None = None,
+        only_leads: bool = False,
     ) -> None:
-        # What a code page leaves undefined is often kept as a control character.
-        self._byte = {chr(each): each for each in range(0x80, 0xA0)} if codec == "cp1252" else {}
-        for each in range(0x80, 0x100):
-            try:
-                self._byte[bytes([each]).decode(codec)] = each
-            except UnicodeDecodeError:
-                continue
-        inside = "".join(character for character, byte in self._byte.items() if byte < 0xC0)
-        cont = f"[{re.escape(inside)}]"
-        second = "".join(character for character, byte in self._byte.items() if 0xC2 <= byte < 0xE0)
-        third, fourth = (
-            "".join(character for character, byte in self._byte.items() if low <= byte < high)
-            for low, high in ((0xE0, 0xF0), (0xF0, 0xF5))
-        )
-        self.pattern = re.compile(
-            f"[{re.escape(second)}]{cont}|[{re.escape(third)}]{cont}{{2}}|[{re.escape(fourth)}]{cont}{{3}}"
-        )
-        self._start = re.compile(f"[{re.escape(second + third + fourth)}]{cont}")
+        self._byte, self.pattern = _bytes_of(codec), pattern
         self._leads, self._weak, self._share, self._only_leads = leads, {*weak}, share, only_leads
-        self._sure = re.compile(sure) if sure else None
+        self._sure = sure
 
     def repaired(self, text: str) -> str:
         """Return a text decoded once, or as it is unless it was clearly decoded twice in this way."""
-        if not self._start.search(text):
+        if not self.pattern.search(text):
             return text
         matches = [(each[0], better) for each in self.pattern.finditer(text) if (better := self._decoded(each[0]))]
         strong = [given for given, _ in matches if not self._weak.issuperset(given[1:])]
@@ -205,12 +217,17 @@ class _Decoding:
 
 # Quotation marks and dashes follow letters in good texts too, so alone they show nothing.
 _QUOTES = "“”‘’„‚…–—«»‹›\u00a0°ºª´"
+_IN_CP1252 = re.compile(_sequences("cp1252"))
+_IN_CP1250 = re.compile(_sequences("cp1250"))
+_IN_CP1251 = re.compile(_sequences("cp1251"))
+_IN_MAC_ROMAN = re.compile(_sequences("mac_roman"))
+_SURE = re.compile("[a-zà-öø-ÿ]Ã[^\\w\\s]|\\b[a-zà-ÿ]*Ã\u00a0")
 _DECODINGS = (
-    _Decoding("cp1252", "ÃÂ", _QUOTES, share=0.0, sure="[a-zà-öø-ÿ]Ã[^\\w\\s]|\\b[a-zà-ÿ]*Ã\u00a0"),
-    _Decoding("cp1250", "ĹĂ", "“”‘’„–—«»", share=0.5),
-    _Decoding("cp1251", "", f"{_QUOTES}ёієїјѕґ№", share=0.8),
+    _Decoding("cp1252", _IN_CP1252, "ÃÂ", _QUOTES, share=0.0, sure=_SURE),
+    _Decoding("cp1250", _IN_CP1250, "ĹĂ", "“”‘’„–—«»", share=0.5),
+    _Decoding("cp1251", _IN_CP1251, "", f"{_QUOTES}ёієїјѕґ№", share=0.8),
     # Its quotation marks begin a character before many accented letters, so only signs that no text has count.
-    _Decoding("mac_roman", "√¬‚", "“”‘’‚„…–—«»‹›†°", share=0.5, only_leads=True),
+    _Decoding("mac_roman", _IN_MAC_ROMAN, "√¬‚", "“”‘’‚„…–—«»‹›†°", share=0.5, only_leads=True),
 )
 _MOST_TIMES = 3
 # The third byte of a closing quotation mark has no character in Windows-1252, and programs drop it or replace it.
