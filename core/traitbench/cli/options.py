@@ -465,7 +465,7 @@ def _begins_with_data(table: "Table") -> bool:
     return any(all(as_number(row.cells.get(name, "")) is not None for row in table.rows) for name in numbers)
 
 
-_IDENTIFIER = re.compile(r"[^\W_]+(?:_+[^\W_]+)+|[a-z]\w{0,9}\d+")
+_IDENTIFIER = re.compile(r"\w{1,60}_\w{1,60}|[a-z]\w{0,9}\d{1,9}")
 """How programs name a column: `review_text`, `q12`."""
 
 
