@@ -21,7 +21,8 @@ _NOUNS = ("review", "comment", "message", "sentence", "answer", "sample")
 _STYLE = """
 <style>
 .st-key-card-columns [data-testid="stHorizontalBlock"] { overflow-x: auto; }
-.st-key-card-columns [data-testid="stColumn"] { min-width: 8.5rem; }
+.st-key-card-columns [data-testid="stColumn"] { min-width: 9.5rem; }
+.st-key-card-columns [data-testid="stWidgetLabel"] p { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 </style>
 """
 
