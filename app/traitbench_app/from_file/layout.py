@@ -111,8 +111,9 @@ def draw_columns(layout: Layout) -> None:
                 for position in rest:
                     _pick_reading(layout, position)
         for each in layout.columns:
-            if each.traits:
-                st.caption(f"“{plain(shortened(each.name, HEADER))}”: {plain(each.said)}")
+            if each.traits or each.reading in _OF_ROWS:
+                also = _OF_ROWS.get(each.reading, "")
+                st.caption(f"“{plain(shortened(each.name, HEADER))}”: {plain(each.said)} {also}".rstrip())
 
 
 def _pick_text(layout: Layout) -> None:
@@ -132,13 +133,20 @@ def _pick_text(layout: Layout) -> None:
 
 
 def is_used(column: ColumnReading) -> bool:
-    """Whether a column has texts or makes traits."""
-    return column.reading == "text" or bool(column.traits)
+    """Whether a column has texts, makes traits, or says something of the rows."""
+    return column.reading == "text" or column.reading in _OF_ROWS or bool(column.traits)
 
 
 def _reading_key(upload: UploadedTable, position: int) -> str:
     return f"{upload.key}.reading.{position}"
 
+
+_OF_ROWS: Mapping[Reading, str] = {
+    "rows_together": "So they are learned or tested together. If its rows are independent, choose another reading.",
+    "people": "",
+    "test": "",
+}
+"""Readings of columns that say something of the rows, with what follows from it."""
 
 _READ_AS: Mapping[Reading, str] = {
     "text": "Text",
