@@ -178,9 +178,13 @@ def test_pasted_texts_become_a_draft_between_the_two_words(
     press(at, "home.paste_create")
     assert "Paste at least one text" in words(at)
     ending(at.text_area, "negative_texts").set_value("Shut up.\n\n Go away. \nShut up.")
+    ending(at.text_area, "positive_texts").set_value("Would you mind?\x00")
+    press(at, "home.paste_create")
+    assert "a character that no text has" in words(at)
     ending(at.text_area, "positive_texts").set_value("Would you mind?")
     press(at, "home.paste_create")
     handle = f"{namespace}.rude-or-polite"
+    assert [model.handle for model in client.models.list(namespace=namespace)] == [handle]
     assert client.models.get(handle).state == "draft"
     assert {(each.text, each.quality) for each in client.samples.list(handle)} == {
         ("Shut up.", 0.0), ("Go away.", 0.0), ("Would you mind?", 1.0)

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from traitbench.as_read import is_blank
 from traitbench.contract.samples import LONGEST_TEXT, SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.display.colours import SIDES
 from traitbench.display.text import count, plain
 from traitbench.names import slug
+from traitbench.tables.file_model import FileModel, fill
 from traitbench_app.catalog.door import Poles, problem_of, said
 from traitbench_app.parts.controls import focus_first_field
 from traitbench_app.parts.model_actions import free_name
@@ -16,7 +18,7 @@ from traitbench_app.shell import session
 from traitbench_app.shell.navigation import open_page
 from traitbench_app.shell.service import attempt, client
 
-_OPEN, _FORM = "home.paste", "home.paste_form"
+_OPEN, _FORM, _DRAFT = "home.paste", "home.paste_form", "home.paste_draft"
 _HEIGHT = 220
 _SIDES = (("negative", "A text is either", False), ("positive", "or", True))
 
@@ -75,6 +77,8 @@ def _problem_of_texts(poles: Sequence[str], lines: Sequence[Sequence[str]]) -> s
         return f"{count(len(both), 'text is', 'texts are')} on both sides. Leave each on one."
     if (longest := max((len(text) for own in lines for text in own), default=0)) > LONGEST_TEXT:
         return f"A text has {longest:,} characters. A sample can have at most {LONGEST_TEXT:,}."
+    if any(is_blank(text) or "\x00" in text for own in lines for text in own):
+        return "A text has nothing that is seen, or a character that no text has (U+0000). Remove it."
     if not any(lines):
         return f"Paste at least one text that is *{plain(poles[0])}* or *{plain(poles[1])}*."
     return ""
@@ -82,15 +86,22 @@ def _problem_of_texts(poles: Sequence[str], lines: Sequence[Sequence[str]]) -> s
 
 def _create(namespace: str, poles: Poles, lines: Sequence[Sequence[str]]) -> None:
     trait = TraitInput(name=f"{poles[0]} or {poles[1]}"[:80], positive_label=poles[1], negative_label=poles[0])
-    texts = [(text, quality) for own, quality in zip(lines, (0.0, 1.0), strict=True) for text in own]
+    samples = [
+        SampleInput(trait="0", text=text, quality=quality)
+        for own, quality in zip(lines, (0.0, 1.0), strict=True)
+        for text in own
+    ]
     with attempt() as making, st.spinner("Creating the model"):
-        model = client().models.create(f"{namespace}.{free_name(namespace, slug(trait.name) or 'texts', end='')}")
-        client().traits.add(model.handle, [trait])
-        client().samples.add(
-            model.handle, [SampleInput(trait=trait.name, text=text, quality=quality) for text, quality in texts]
-        )
+        # After a failure, a second click completes the model that is there.
+        handle, of = session.get(_DRAFT, ("", None))
+        if of != poles:
+            wanted = f"{namespace}.{free_name(namespace, slug(trait.name) or 'texts', end='')}"
+            handle = client().models.create(wanted).handle
+            session.store(_DRAFT, (handle, poles))
+        fill(client(), FileModel(handle, (trait,), tuple(samples), source="", example="", said=""))
     if making.done:
         _close()
+        session.store(_DRAFT, None)
         session.next_round(_FORM)
-        session.flash(f"{plain(model.handle)} was created with {count(len(texts), 'sample')}.")
-        open_page("samples", model=model.handle)
+        session.flash(f"{plain(handle)} was created with {count(len(samples), 'sample')}.")
+        open_page("samples", model=handle)
