@@ -221,6 +221,20 @@ def test_an_answer_counts_once_for_its_asker(visitor: httpx.Client, provider: Op
     assert visitor.get("/sign-in/callback").status_code == 403
 
 
+def test_two_tabs_sign_in_at_once_and_a_link_cancels_neither(visitor: httpx.Client, provider: OpenIdProvider) -> None:
+    first, second = back_from(away_to(visitor, "?next=/score")), back_from(away_to(visitor, "?next=/batch"))
+    linked = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    for query in ("", "?state=guess&code=guess", "?state=guess&error=access_denied"):
+        assert visitor.get(f"/sign-in/callback{query}", headers=linked).status_code == 403
+    visitor.get("/sign-in/start", headers=linked)
+    assert 'content="0;url=/batch"' in visitor.get(second).text
+    session = dict(visitor.cookies)
+    assert 'content="0;url=/score"' in visitor.get(first).text
+    # The tab that signed in first is still in.
+    assert visitor.get("/_stcore/health", headers={"Cookie": _header(session)}).status_code == 200
+    assert [name for name in visitor.cookies if "attempt" in name] == []
+
+
 def test_another_site_does_not_start_a_sign_in(visitor: httpx.Client, provider: OpenIdProvider) -> None:
     navigating = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
     answer = visitor.get("/sign-in/start", headers={"Sec-Fetch-Site": "cross-site", **navigating})

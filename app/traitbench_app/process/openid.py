@@ -1,7 +1,8 @@
 """Sign-in through an OpenID provider: its endpoints, the redirects, and the identity of a person.
 
 `/sign-in/start` sends the browser to the provider, which sends it back to `/sign-in/callback`. In between, a cookie
-binds the attempt to the browser that started it. An attempt is valid for ten minutes and only once.
+binds the attempt to the browser that started it. An attempt is valid for ten minutes and only once. Each has its own
+cookie, named after its state, so that several tabs can sign in at once and a false answer cancels no attempt.
 
 Authlib's client for Starlette does the authorization-code flow with PKCE and checks the token. Only the issuer and the
 addresses in its discovery document are contacted.
@@ -15,7 +16,7 @@ import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -31,7 +32,7 @@ from traitbench_app.process.sessions import Identity, ListedPeople, NotSignedIn,
 START, CALLBACK = "/sign-in/start", "/sign-in/callback"
 
 ATTEMPT_SECONDS = 600
-_MOST_ATTEMPTS, _MOST_AT_ONCE = 10_000, 32
+_MOST_ATTEMPTS, _MOST_OF_BROWSER, _MOST_AT_ONCE = 10_000, 8, 32
 
 # Not HS* or none: with those, anyone with the client's secret, or anyone at all, could sign.
 _ALGORITHMS = frozenset(
@@ -57,6 +58,19 @@ class _PendingSignIn:
     following: str
     at: float
 
+    @property
+    def is_over(self) -> bool:
+        return time.monotonic() - self.at > ATTEMPT_SECONDS
+
+
+@dataclass(frozen=True)
+class StartedSignIn:
+    """The address to send a browser to, and the name and value of the cookie that binds the attempt to it."""
+
+    url: str
+    cookie: str
+    secret: str = field(repr=False)
+
 
 class OpenId:
     """Sign-ins through one provider, in the process that runs the service."""
@@ -65,29 +79,50 @@ class OpenId:
         """Raise `SettingInvalid` if a setting is missing or the provider cannot be used."""
         self._people = ListedPeople(settings)
         self.provider: Provider = discover(settings)
-        self.cookie = f"traitbench_attempt_{settings.port}"
+        self._cookies = f"traitbench_attempt_{settings.port}_"
         self._base = (settings.oidc_redirect_url or "").rstrip("/")
         self._pending: OrderedDict[str, _PendingSignIn] = OrderedDict()
         self._at_once = 0
 
-    async def begin(self, origin: str, following: str, *, choose: bool) -> tuple[str, str]:
-        """Return the address to send the browser to, and the value of its cookie."""
+    async def begin(self, origin: str, following: str, *, choose: bool) -> StartedSignIn:
+        """Start an attempt."""
         url, session = await self.provider.begin(f"{self._base or origin}{CALLBACK}", choose=choose)
-        browser, now = secrets.token_urlsafe(32), time.monotonic()
-        self._pending[digest(browser)] = _PendingSignIn(session, following, now)
-        while len(self._pending) > _MOST_ATTEMPTS or now - next(iter(self._pending.values())).at > ATTEMPT_SECONDS:
+        secret = secrets.token_urlsafe(32)
+        self._pending[digest(secret)] = _PendingSignIn(session, following, time.monotonic())
+        while len(self._pending) > _MOST_ATTEMPTS or next(iter(self._pending.values())).is_over:
             self._pending.popitem(last=False)
-        return url, browser
+        return StartedSignIn(url, self.cookie(httpx2.URL(url).params["state"]), secret)
 
-    async def finish(self, scope: Scope, browser: str) -> tuple[str, str]:
-        """Return the token of a new session and the path to continue with; raise `NotSignedIn` with the reason."""
-        pending = self._pending.get(digest(browser))
-        if pending is None or time.monotonic() - pending.at > ATTEMPT_SECONDS:
+    def cookie(self, state: str) -> str:
+        """Return the name of the cookie of the attempt with a state."""
+        return f"{self._cookies}{digest(state)[:16]}"
+
+    def surplus(self, cookies: Mapping[str, str]) -> list[str]:
+        """Return the names of cookies that a browser that starts one more attempt no longer needs.
+
+        Those are of attempts that are over, and of its oldest if it has too many.
+        """
+        ours = {name: self._running(secret) for name, secret in cookies.items() if name.startswith(self._cookies)}
+        began = {name: attempt.at for name, attempt in ours.items() if attempt is not None}
+        kept = sorted(began, key=began.__getitem__)[1 - _MOST_OF_BROWSER :]
+        return [name for name in ours if name not in kept]
+
+    def _running(self, secret: str) -> _PendingSignIn | None:
+        attempt = self._pending.get(digest(secret))
+        return None if attempt is None or attempt.is_over else attempt
+
+    async def finish(self, scope: Scope, secret: str) -> tuple[str, str]:
+        """Return the token of a new session and the path to continue with; raise `NotSignedIn` with the reason.
+
+        `secret` is the value of the cookie of the attempt.
+        """
+        pending = self._running(secret)
+        if pending is None:
             raise NotSignedIn(self._unknown_attempt())
         request = Request({**scope, "session": pending.session})
         if not await self.provider.awaits(request):
             raise NotSignedIn(self._unknown_attempt())
-        del self._pending[digest(browser)]
+        del self._pending[digest(secret)]
         if self._at_once >= _MOST_AT_ONCE:
             raise NotSignedIn("Too many people are signing in. Try again in a moment.", status=503)
         self._at_once += 1

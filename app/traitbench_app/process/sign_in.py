@@ -180,12 +180,14 @@ class SignIn:
             if self._starts.recent(address) >= _STARTS_OF_ADDRESS:
                 return self._form(following, _TOO_MANY, status=429, headers=_LATER)
             self._starts.note(address)
-            url, browser = await openid.begin(_origin(scope), following, choose=bool(_one(query, "choose")))
-            answer: Response = RedirectResponse(url, 303, {"Cache-Control": "no-store"})
+            started = await openid.begin(_origin(scope), following, choose=bool(_one(query, "choose")))
+            answer: Response = RedirectResponse(started.url, 303, {"Cache-Control": "no-store"})
+            for name in openid.surplus(_cookies(scope)):
+                _forget_attempt(scope, answer, name)
             # `Lax`, because the provider's page sends the browser back; limited to the sign-in paths.
             answer.set_cookie(
-                openid.cookie,
-                browser,
+                started.cookie,
+                started.secret,
                 max_age=ATTEMPT_SECONDS,
                 path=PATH,
                 httponly=True,
@@ -193,14 +195,15 @@ class SignIn:
                 secure=_is_https(scope),
             )
             return answer
+        cookie = openid.cookie(_one(query, "state"))
         try:
-            token, following = await openid.finish(scope, _cookie(scope, openid.cookie) or "")
+            token, following = await openid.finish(scope, _cookie(scope, cookie) or "")
         except NotSignedIn as refusal:
             answer = self._form("/", refusal.message, status=refusal.status, stranger=refusal.stranger)
         else:
             # A page instead of a redirect, after which the browser would not send the `Strict` cookie.
             answer = self._let_in(scope, token, HTMLResponse(_onward(following), headers=_HEADERS))
-        answer.delete_cookie(openid.cookie, path=PATH, httponly=True, samesite="lax", secure=_is_https(scope))
+        _forget_attempt(scope, answer, cookie)
         return answer
 
     async def _entered(self, scope: Scope, secret: str, following: str, *, by_link: bool) -> Response:
@@ -223,8 +226,15 @@ class SignIn:
         return self._let_in(scope, SESSIONS.begin(person), answer)
 
     def _let_in(self, scope: Scope, token: str, answer: Response) -> Response:
-        """Set the cookie of a new session on a response, and end the browser's old session."""
-        SESSIONS.end(self._token(scope))
+        """Set the cookie of a new session on a response, and end the browser's old session.
+
+        A person who is signed in already keeps the old one instead, which other tabs use.
+        """
+        old = self._token(scope)
+        if SESSIONS.find(old) == SESSIONS.find(token):
+            SESSIONS.end(token)
+            return answer
+        SESSIONS.end(old)
         answer.set_cookie(self._cookie, token, path="/", httponly=True, samesite="strict", secure=_is_https(scope))
         return answer
 
@@ -357,11 +367,18 @@ def _origin(scope: Scope) -> str:
 
 
 def _cookie(scope: Scope, name: str) -> str | None:
+    return _cookies(scope).get(name)
+
+
+def _cookies(scope: Scope) -> dict[str, str]:
     try:
-        morsel = SimpleCookie(Headers(scope=scope).get("cookie", "")).get(name)
+        return {name: each.value for name, each in SimpleCookie(Headers(scope=scope).get("cookie", "")).items()}
     except CookieError:
-        return None
-    return morsel.value if morsel else None
+        return {}
+
+
+def _forget_attempt(scope: Scope, answer: Response, cookie: str) -> None:
+    answer.delete_cookie(cookie, path=PATH, httponly=True, samesite="lax", secure=_is_https(scope))
 
 
 def _within(path: str) -> str:

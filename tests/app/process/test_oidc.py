@@ -102,8 +102,8 @@ def test_the_path_of_an_issuer_counts(with_provider: Settings, provider: OpenIdP
 
 def test_behind_a_proxy_the_answer_comes_to_the_address_that_is_set(with_provider: Settings) -> None:
     def redirect_uri(openid: OpenId) -> str:
-        url, _ = asyncio.run(openid.begin("http://127.0.0.1:8501", "/", choose=False))
-        return httpx.URL(url).params["redirect_uri"]
+        started = asyncio.run(openid.begin("http://127.0.0.1:8501", "/", choose=False))
+        return httpx.URL(started.url).params["redirect_uri"]
 
     assert redirect_uri(OpenId(with_provider)) == "http://127.0.0.1:8501/sign-in/callback"
     named = replace(with_provider, oidc_redirect_url="https://bench.example.org/")
@@ -113,8 +113,8 @@ def test_behind_a_proxy_the_answer_comes_to_the_address_that_is_set(with_provide
 def test_an_attempt_reads_no_certificates(with_provider: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     openid = OpenId(with_provider)
     monkeypatch.setattr(ssl, "create_default_context", None)
-    url, _ = asyncio.run(openid.begin("http://127.0.0.1:8501", "/", choose=False))
-    assert url.startswith(f"{openid.provider.issuer}/authorize?")
+    started = asyncio.run(openid.begin("http://127.0.0.1:8501", "/", choose=False))
+    assert started.url.startswith(f"{openid.provider.issuer}/authorize?")
 
 
 def test_an_address_may_begin_so_many_sign_ins_a_minute(with_provider: Settings) -> None:
@@ -128,6 +128,18 @@ def test_an_address_may_begin_so_many_sign_ins_a_minute(with_provider: Settings)
 
     assert asyncio.run(statuses("192.0.2.1", 61)) == [(303, None)] * 60 + [(429, "60")]
     assert asyncio.run(statuses("192.0.2.2", 1)) == [(303, None)]
+
+
+def test_a_browser_has_so_many_attempts_at_once(with_provider: Settings) -> None:
+    openid, cookies = OpenId(with_provider), {"of_another_program": "x"}
+    for _ in range(30):
+        started = asyncio.run(openid.begin("http://127.0.0.1:8501", "/", choose=False))
+        for name in openid.surplus(cookies):
+            del cookies[name]
+        cookies[started.cookie] = started.secret
+    assert len(cookies) == 9
+    newest = OpenId(with_provider)
+    assert sorted(newest.surplus(cookies)) == sorted(cookies.keys() - {"of_another_program"})
 
 
 def test_no_secret_of_an_attempt_is_logged(with_provider: Settings, caplog: pytest.LogCaptureFixture) -> None:
