@@ -256,9 +256,18 @@ def test_rows_of_a_choice_that_were_not_accepted_have_no_label() -> None:
     assert [each["rows"] for each in reading.as_json()["left_out"]] == [[10, 11, 12]]
 
 
-def test_verdicts_without_a_question_are_named_like_their_column() -> None:
+def test_verdicts_without_a_question_are_named_like_their_column_or_as_they_are() -> None:
     (trait,) = beside(["approved", "rejected"] * 4, "is_spam").traits
     assert (trait.negative, trait.positive) == ("not spam", "spam")
+    (trait,) = beside(["approved", "rejected", "skipped", "approved"] * 4, "status").traits
+    assert (trait.name, trait.negative, trait.positive) == ("Approved or rejected", "rejected", "approved")
+    assert (trait.quality("approved"), trait.quality("skipped")) == (1.0, None)
+
+
+@pytest.mark.parametrize("cells", [("★★☆", "★☆☆", "★★★"), ("1/3", "3 of 3", "2/3")])
+def test_a_number_that_says_of_how_much_is_a_scale_under_any_header(cells: Sequence[str]) -> None:
+    reading = beside([*cells] * 4, "label")
+    assert list(readings(reading).values()) == ["text", "scale"]
 
 
 # ---- numbers ---------------------------------------------------------------------------------------------------------

@@ -258,6 +258,11 @@ def number_in(cell: str) -> float | None:
     return None if labelled is None else labelled[0]
 
 
+def is_rating(cell: str) -> bool:
+    """Whether a cell is a number that says itself of how much: `4/5`, `4 of 5`, `★★★☆☆`."""
+    return _STARS.fullmatch(cell) is not None or _OF.fullmatch(cell) is not None
+
+
 def labelled_number(cell: str) -> tuple[float, str] | None:
     """Return the number and the word of a cell such as `5 - Strongly agree` or `Agree (4)`; None for any other."""
     if len(cell) > 2 * _LONGEST_ANSWER:

@@ -12,6 +12,7 @@ from traitbench.tables.answer_words import are_verdicts, says_yes, scale_of, ver
 from traitbench.tables.answers import (
     Answers,
     answers_of,
+    is_rating,
     labelled_number,
     listed,
     missing_codes,
@@ -202,7 +203,7 @@ def _numbers(name: str, answers: Answers, *, rising: bool) -> Kind:
     kinds = answers.kinds
     values = sorted({number_in(answer) or 0.0 for answer in kinds})
     whole = all(value.is_integer() for value in values)
-    said, known = missing_said(answers), is_scale_name(name)
+    said, known = missing_said(answers), is_scale_name(name) or all(map(is_rating, kinds))
     if len(values) == 1:
         return Kind("not_used", only_said(answers), answers)
     if any(low <= values[0] and values[-1] <= high for low, high in _UNIX_TIMES) and not known:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from traitbench.tables.answer_words import VERDICT_COLUMNS, folded_word, says_yes, verdict_of
 from traitbench.tables.answers import Answers, answers_of, number_in
 from traitbench.tables.column_kinds import MOST_GROUPS, MOST_KINDS, Kind, Reading, Strength
-from traitbench.tables.labelled import Shape, TraitFound, about, are_numbers, shapes_of, traits_of
+from traitbench.tables.labelled import Shape, TraitFound, about, are_numbers, by_verdict, shapes_of, traits_of
 from traitbench.tables.row_structure import cells_of
 from traitbench.tables.rows import Row, Table
 from traitbench.tables.sample_files import QUALITY_NAMES
@@ -103,7 +103,8 @@ def verdicts_of(
         answers = answers.without({word for word in answers.kinds if word not in words})
         question = _question(name, kinds, table)
         if question is None:
-            traits[name] = (about(name, name, words, answers),)
+            unnamed = folded_word(name) in VERDICT_COLUMNS
+            traits[name] = (by_verdict(name, words, answers) if unnamed else about(name, name, words, answers),)
             continue
         questions.add(question)
         asked = list(kinds[question].answers.kinds) or list(kinds[question].answers.rows)

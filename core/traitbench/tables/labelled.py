@@ -164,6 +164,18 @@ def about(question: str, name: str, words: Mapping[str, float], answers: Answers
     return TraitFound(name, _capital(what), f"not {what}", what, words, neither, answers)
 
 
+def by_verdict(name: str, words: Mapping[str, float], answers: Answers) -> TraitFound:
+    """Return the trait of verdicts on a question that nothing names: its poles are the words that are most frequent."""
+    low, high = (
+        max((word for word in words if words[word] == quality), key=lambda word: answers.kinds.get(word, 0), default="")
+        for quality in (0.0, 1.0)
+    )
+    trait = about(name, name, words, answers)
+    if not (low and high):
+        return trait
+    return replace(trait, name=_capital(shortened(f"{high} or {low}", _LONGEST_NAME)), negative=low, positive=high)
+
+
 def are_numbers(cells: Mapping[str, int]) -> bool:
     """Whether all answers are numbers, also with a word behind: `5 - Strongly agree`."""
     return bool(cells) and all(number_in(cell) is not None for cell in cells)
