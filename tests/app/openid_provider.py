@@ -75,6 +75,8 @@ class OpenIdProvider:
             "token_endpoint": f"{self.issuer}/token",
             "jwks_uri": f"{self.issuer}/jwks",
             "userinfo_endpoint": f"{self.issuer}/userinfo",
+            "end_session_endpoint": f"{self.issuer}/logout?realm=people",
+            "authorization_response_iss_parameter_supported": True,
             "id_token_signing_alg_values_supported": ["RS256", "HS256", "none"],
             "response_types_supported": ["code"],
             "subject_types_supported": ["public"],
@@ -89,7 +91,7 @@ class OpenIdProvider:
         assert urlsplit(query["redirect_uri"]).path == "/sign-in/callback"
         code = secrets.token_urlsafe(16)
         self._codes[code] = query
-        return f"{query['redirect_uri']}?{urlencode({'code': code, 'state': query['state']})}"
+        return f"{query['redirect_uri']}?{urlencode({'code': code, 'state': query['state'], 'iss': self.issuer})}"
 
     def token(self, authorization: str, form: dict[str, str]) -> tuple[int, dict[str, Any]]:
         if base64.b64decode(authorization.removeprefix("Basic ")).decode() not in (

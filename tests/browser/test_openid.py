@@ -116,6 +116,7 @@ def test_a_person_signs_in_through_the_provider_and_does_what_the_list_says(
         page.get_by_role("button", name="Sign out").click()
         expect(page.get_by_text("You are signed out")).to_be_visible()
         assert eventually(lambda: not of_sessions(engine))
+        expect(page.get_by_role("link", name=f"Sign out at localhost:{provider.port} too")).to_be_visible()
         page.get_by_role("link", name="Sign in").click()
         expect(page.get_by_role("link", name="Sign in with")).to_be_visible()
 
@@ -142,6 +143,7 @@ def test_the_way_to_the_provider_is_safe(visitor: httpx.Client, provider: OpenId
 
 # Named, not computed: the names of tests must be the same in every process of a session.
 AN_HOUR_AGO, IN_AN_HOUR = "an hour ago", "in an hour"
+AGES_AGO = "ages ago"
 
 
 @pytest.mark.parametrize(
@@ -159,6 +161,9 @@ AN_HOUR_AGO, IN_AN_HOUR = "an hour ago", "in an hour"
         {"exp": None},
         {"exp": "tomorrow"},
         {"iat": IN_AN_HOUR},
+        {"iat": AN_HOUR_AGO},
+        {"iat": AGES_AGO},
+        {"iat": None},
         {"nbf": IN_AN_HOUR},
         {"sub": None},
         {"sub": ["a-1"]},
@@ -168,7 +173,7 @@ AN_HOUR_AGO, IN_AN_HOUR = "an hour ago", "in an hour"
     ids=str,
 )
 def test_a_wrong_claim_signs_nobody_in(visitor: httpx.Client, provider: OpenIdProvider, claims: dict[str, Any]) -> None:
-    offsets = {AN_HOUR_AGO: -3_600, IN_AN_HOUR: 3_600}
+    offsets = {AN_HOUR_AGO: -3_600, IN_AN_HOUR: 3_600, AGES_AGO: -(10**400)}
     now = int(time.time())
     provider.claims = {
         name: now + offsets[value] if isinstance(value, str) and value in offsets else value
@@ -247,17 +252,33 @@ def test_another_site_does_not_start_a_sign_in(visitor: httpx.Client, provider: 
     assert visitor.post("/sign-in", data={"token": "tba_x"}).status_code == 405
 
 
+def test_who_signs_out_is_led_to_the_sign_out_of_the_provider(visitor: httpx.Client, provider: OpenIdProvider) -> None:
+    sign_in(visitor)
+    linked = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    answer = visitor.get("/sign-in/out", headers=linked)
+    assert (answer.status_code, "Sign out at localhost" in answer.text) == (200, True)
+    assert is_in(visitor)
+    session = dict(visitor.cookies)
+    answer = visitor.get("/sign-in/out")
+    # No token of a person is in the address, and nothing that the operator must have registered.
+    assert answer.headers["location"] == f"{provider.issuer}/logout?realm=people&client_id={CLIENT}"
+    assert visitor.get("/_stcore/health", headers={"Cookie": _header(session)}).status_code == 401
+
+
 def test_what_the_provider_refuses_is_said(visitor: httpx.Client, provider: OpenIdProvider) -> None:
     state = httpx.URL(away_to(visitor)).params["state"]
     refusal = {"error": "access_denied", "error_description": "<script>alert(1)</script>", "state": state}
+    refusal["iss"] = provider.issuer
     answer = visitor.get("/sign-in/callback", params=refusal)
     assert answer.status_code == 403
     assert "did not sign you in: access_denied" in answer.text
     assert ("<script>" in answer.text, "/sign-in/start" in answer.text) == (False, True)
     forged = visitor.get("/sign-in/callback", params={**refusal, "state": "guess", "error": "call +1 555"})
     assert "555" not in forged.text
-    address = back_from(away_to(visitor))
-    assert "could not be verified" in visitor.get(f"{address}&iss=https%3A%2F%2Fevil.example").text
+    for issuers in ([], ["https://evil.example"], ["https://evil.example", provider.issuer], [""]):
+        answered = httpx.URL(back_from(away_to(visitor)))
+        named = {**answered.params, "iss": issuers}
+        assert "could not be verified" in visitor.get(answered.copy_with(params=named)).text
     address = back_from(away_to(visitor))
     provider.away = True
     assert "does not answer" in visitor.get(address).text

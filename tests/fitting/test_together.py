@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from typing import Any
+from typing import Any
 
 import numpy as np
 import pytest

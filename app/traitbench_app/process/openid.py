@@ -22,12 +22,13 @@ from urllib.parse import urlsplit
 
 import httpx2
 from authlib.integrations.starlette_client import OAuth, OAuthError
-from joserfc.errors import JoseError
+from joserfc.errors import InvalidClaimError, JoseError
 from starlette.requests import Request
 from starlette.types import Scope
 
 from traitbench.settings import SettingInvalid, Settings, is_safe_address
 from traitbench_app.process.sessions import Identity, ListedPeople, NotSignedIn, digest
+from traitbench_app.shell.people import SESSIONS
 
 START, CALLBACK = "/sign-in/start", "/sign-in/callback"
 
@@ -137,6 +138,7 @@ class OpenId:
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[None]:
         """Clean up sessions while the process serves, and end them with it."""
+        SESSIONS.provider = self.provider.host if self.provider.sign_out else ""
         async with self._people.lifespan():
             yield
 
@@ -186,7 +188,9 @@ class Provider:
         """`metadata` is the provider's discovery document, already checked."""
         self.issuer: str = metadata["issuer"]
         self.host = urlsplit(self.issuer).netloc
+        self.sign_out = _sign_out(metadata, str(settings.oidc_client_id))
         self._client_id = settings.oidc_client_id
+        self._names_itself = metadata.get("authorization_response_iss_parameter_supported") is True
         supported = {*_texts(metadata, "id_token_signing_alg_values_supported")}
         self._client = OAuth().register(
             "openid",
@@ -229,8 +233,11 @@ class Provider:
         """
         answer = request.query_params
         # RFC 9207: an answer of another provider must not be taken for one of this.
-        if answer.get("iss", self.issuer) != self.issuer:
+        issuers = answer.getlist("iss")
+        if any(each != self.issuer for each in issuers):
             raise self._unverified("it came from another issuer")
+        if self._names_itself and not issuers:
+            raise self._unverified("it does not name its issuer")
         if "error" in answer:
             raise ProviderFailed(f"{self.host} did not sign you in: {_said(answer)}.")
         try:
@@ -261,6 +268,8 @@ class Provider:
         claims = dict(tokens["userinfo"]) if "id_token" in tokens else {}
         if not isinstance(claims["sub"], str) or not claims["sub"]:
             raise TypeError
+        if int(time.time()) - claims["iat"] > ATTEMPT_SECONDS + _LEEWAY_SECONDS:
+            raise InvalidClaimError("iat", "The token was issued before the sign-in began")
         if "email" in claims or "userinfo_endpoint" not in self._client.server_metadata:
             return claims
         further = dict(await self._client.userinfo(token=tokens))
@@ -351,6 +360,21 @@ def _auth_method(metadata: Mapping[str, Any]) -> str:
 def _texts(metadata: Mapping[str, Any], name: str) -> list[str]:
     values = metadata.get(name)
     return [each for each in values if isinstance(each, str)] if isinstance(values, list) else []
+
+
+def _sign_out(metadata: Mapping[str, Any], client_id: str) -> str | None:
+    """Return the address at which a person ends the session at the provider; None if it offers none.
+
+    It has no ID token, so that a provider asks before it signs anyone out, and no address to return to, which it would
+    refuse unless the operator has registered it.
+    """
+    endpoint = metadata.get("end_session_endpoint")
+    if not isinstance(endpoint, str) or not is_safe_address(endpoint):
+        return None
+    try:
+        return str(httpx2.URL(endpoint).copy_merge_params({"client_id": client_id}))
+    except httpx2.InvalidURL:
+        return None
 
 
 def _through_proxy(url: str) -> bool:

@@ -55,7 +55,7 @@ _HEADERS = {
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     "Cache-Control": "no-store",
 }
-_OF_OPENID = frozenset({f"{PATH}/start", f"{PATH}/callback"})
+_OF_OPENID = frozenset({f"{PATH}/start", f"{PATH}/callback", people.OUT})
 _LARGEST_FORM = 8 * 1024
 _FORGIVEN_SECONDS, _MOST_COUNTED = 60.0, 1_000
 # By address alone, everyone behind one proxy would be locked out together, and an attacker with many addresses would
@@ -165,12 +165,14 @@ class SignIn:
         return self._let_in(scope, token, RedirectResponse(following, 303, {"Cache-Control": "no-store"}))
 
     async def _at_provider(self, openid: "OpenId", scope: Scope) -> Response:
-        """Handle the redirects to the OpenID provider and back."""
+        """Handle the redirects to the OpenID provider and back, and the sign-out there."""
         from traitbench_app.process.openid import ATTEMPT_SECONDS, START
         from traitbench_app.process.sessions import NotSignedIn
 
         if scope["method"] != "GET":
             return PlainTextResponse("Method Not Allowed", 405, {"Allow": "GET"})
+        if scope["path"] == people.OUT:
+            return self._out(openid, scope)
         query = parse_qs(scope["query_string"].decode("latin-1"))
         if scope["path"] == START:
             following = _within(_one(query, "next"))
@@ -204,6 +206,15 @@ class SignIn:
             # A page instead of a redirect, after which the browser would not send the `Strict` cookie.
             answer = self._let_in(scope, token, HTMLResponse(_onward(following), headers=_HEADERS))
         _forget_attempt(scope, answer, cookie)
+        return answer
+
+    def _out(self, openid: "OpenId", scope: Scope) -> Response:
+        """End the session here, then send the browser to the provider's sign-out, if there is one."""
+        if not _is_ours(scope):
+            return self._form("/")  # another site may link here, but not sign anyone out
+        SESSIONS.end(self._token(scope))
+        answer = RedirectResponse(openid.provider.sign_out or PATH, 303, {"Cache-Control": "no-store"})
+        answer.delete_cookie(self._cookie, path="/", httponly=True, samesite="strict", secure=_is_https(scope))
         return answer
 
     async def _entered(self, scope: Scope, secret: str, following: str, *, by_link: bool) -> Response:
@@ -353,11 +364,13 @@ def _with_openid(openid: "OpenId", following: str, stranger: str) -> str:
     from traitbench_app.process.openid import START
 
     host = escape(openid.provider.host)
+    out = f'<p><a href="{people.OUT}">Sign out at {host}</a></p>\n' if openid.provider.sign_out else ""
     query = {"next": following, **({"choose": "1"} if stranger else {})}
     return _WITH_OPENID.substitute(
         start=escape(f"{START}?{urlencode(query)}"),
         action="Use another account" if stranger else f"Sign in with {host}",
         identity=f"<p>Your id at {host}: <code>sub:{escape(stranger)}</code></p>" if stranger else "",
+        out=out,
     )
 
 

@@ -24,6 +24,9 @@ from traitbench.errors import NamespaceForbidden, Unauthenticated
 from traitbench.operations import console, keys
 from traitbench.settings import Settings, read_settings
 
+OUT = "/sign-in/out"
+"""The path that signs a browser out here and at the OpenID provider."""
+
 _NOBODYS = "nobodys-namespace"
 _IDLE_SECONDS, _LONGEST_SECONDS = 12 * 3_600.0, 7 * 24 * 3_600.0
 LONGEST = timedelta(seconds=_LONGEST_SECONDS)
@@ -78,6 +81,8 @@ class Sessions:
         self._by_digest: dict[str, _Session] = {}
         self._ended: OrderedDict[str, None] = OrderedDict()
         self._forget: list[Callable[[Person], None]] = []
+        self.provider = ""
+        """Host of the OpenID provider where people can sign out too; "" if there is none."""
         self._lock = threading.Lock()
 
     def when_ended(self, forget: Callable[[Person], None]) -> None:

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 import streamlit as st
@@ -303,6 +304,8 @@ def _signed_out(error: Unauthenticated) -> None:
             st.header("Your API key is no longer valid", icon=":material/key_off:", anchor=False)
             st.markdown("It was revoked, so you are signed out. Ask the operator for a new key, then sign in with it.")
         st.html(_SIGN_IN)
+        if people.SESSIONS.provider:
+            st.html(f'<a href="{people.OUT}">Sign out at {escape(people.SESSIONS.provider)} too</a>')
 
 
 def _refused(error: Unauthenticated) -> None:

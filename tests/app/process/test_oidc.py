@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 from starlette.applications import Starlette
+from starlette.requests import Request
 
 from tests.app.openid_provider import MUCH, OpenIdProvider, providing
 from tests.app.processes import run
@@ -21,7 +22,7 @@ from traitbench.client import Traitbench
 from traitbench.errors import InsufficientScope, Unauthenticated
 from traitbench.operations import keys
 from traitbench.settings import SettingInvalid, Settings, read_settings
-from traitbench_app.process.openid import OpenId, discover
+from traitbench_app.process.openid import OpenId, ProviderFailed, discover
 from traitbench_app.process.sign_in import SignIn
 from traitbench_app.shell.people import OPERATOR, Person, Sessions
 
@@ -140,6 +141,34 @@ def test_a_browser_has_so_many_attempts_at_once(with_provider: Settings) -> None
     assert len(cookies) == 9
     newest = OpenId(with_provider)
     assert sorted(newest.surplus(cookies)) == sorted(cookies.keys() - {"of_another_program"})
+
+
+@pytest.mark.parametrize("offered", [None, 1, "", "javascript:alert(1)", "http://evil.example/logout"])
+def test_a_provider_without_a_usable_sign_out_is_left_alone(
+    with_provider: Settings, provider: OpenIdProvider, monkeypatch: pytest.MonkeyPatch, offered: object
+) -> None:
+    document = {**provider.discovery(), "end_session_endpoint": offered}
+    monkeypatch.setattr(provider, "discovery", lambda: document)
+    openid = OpenId(with_provider)
+    assert openid.provider.sign_out is None
+    door = SignIn(Starlette(), with_provider, secret="s" * 40, openid=openid)
+
+    async def left() -> httpx.Response:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(door), base_url="http://127.0.0.1:8501") as client:
+            assert "Sign out" not in (await client.get("/sign-in")).text
+            return await client.get("/sign-in/out")
+
+    assert asyncio.run(left()).headers["location"] == "/sign-in"
+
+
+def test_a_provider_that_does_not_name_itself_need_not(
+    with_provider: Settings, provider: OpenIdProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = {**provider.discovery(), "authorization_response_iss_parameter_supported": False}
+    monkeypatch.setattr(provider, "discovery", lambda: document)
+    request = Request({"type": "http", "query_string": b"error=access_denied", "headers": []})
+    with pytest.raises(ProviderFailed, match="did not sign you in: access_denied"):
+        asyncio.run(discover(with_provider).finish(request))
 
 
 def test_no_secret_of_an_attempt_is_logged(with_provider: Settings, caplog: pytest.LogCaptureFixture) -> None:
