@@ -11,7 +11,8 @@ import pytest
 from pydantic import BaseModel
 
 from tests.llm_endpoint import KEY, MODEL, LlmEndpoint, Reply, Script, completion, llm_endpoint
-from traitbench.synthesis.language_model import MOST_BYTES, Asker, Endpoint, LanguageModelFailed
+from traitbench.synthesis.bounded_answers import MOST_BYTES
+from traitbench.synthesis.language_model import Asker, Endpoint, LanguageModelFailed
 from traitbench.synthesis.naming import AxisEnds, AxisName, name_axes
 
 GOOD = '{"items": [{"word": "warm"}]}'

@@ -16,7 +16,6 @@ from time import monotonic
 from typing import Any, Generic, Self, TypeVar
 from urllib.parse import urlsplit
 
-import httpx
 from pydantic import BaseModel, ValidationError
 
 from traitbench.install import install_line, require
@@ -125,9 +124,6 @@ def _unwrapped(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield value
 
 
-MOST_BYTES = 4_000_000
-"""The largest body of an answer."""
-
 SECONDS_AN_ANSWER, SECONDS = 120.0, 900.0
 """The default limits: of one answer with its retries, and of everything that one `Asker` asks."""
 
@@ -160,6 +156,8 @@ class Asker:
     ) -> None:
         from openai import DefaultHttpxClient, OpenAI
 
+        from traitbench.synthesis.bounded_answers import bounded
+
         self.endpoint = endpoint
         self.tokens = 0
         self._most_tokens = most_tokens
@@ -177,7 +175,7 @@ class Asker:
                 # A redirect would send the texts to a host that nobody named.
                 follow_redirects=False,
                 headers={"Accept-Encoding": "identity"},
-                event_hooks={"response": [_bounded]},
+                event_hooks={"response": [bounded]},
             ),
         )
         # The library read these from the environment. They are for another service.
@@ -244,34 +242,6 @@ class Asker:
             raise LanguageModelFailed(_reason(error, self.endpoint)) from None
 
 
-class _AnswerTooLarge(Exception):
-    """The body of an answer has more than `MOST_BYTES`, or is packed and may have more; the rest was not read."""
-
-
-def _bounded(answer: httpx.Response) -> None:
-    """Let the body of an answer be read up to `MOST_BYTES`."""
-    stream = answer.stream
-    if answer.headers.get("content-encoding", "identity") != "identity" or not isinstance(stream, httpx.SyncByteStream):
-        raise _AnswerTooLarge
-    answer.stream = _BoundedAnswer(stream)
-
-
-class _BoundedAnswer(httpx.SyncByteStream):
-    def __init__(self, stream: httpx.SyncByteStream) -> None:
-        self._stream = stream
-
-    def __iter__(self) -> Iterator[bytes]:
-        length = 0
-        for part in self._stream:
-            length += len(part)
-            if length > MOST_BYTES:
-                raise _AnswerTooLarge
-            yield part
-
-    def close(self) -> None:
-        self._stream.close()
-
-
 def _timeout(seconds: float) -> Any:
     from openai import Timeout
 
@@ -313,7 +283,9 @@ def _reason(error: Exception, endpoint: Endpoint) -> str:
     """Why a request failed, for a sentence that begins with the name of the model. The answer is never quoted."""
     import openai
 
-    if isinstance(error, _AnswerTooLarge) or isinstance(error.__cause__, _AnswerTooLarge):
+    from traitbench.synthesis.bounded_answers import AnswerTooLarge
+
+    if isinstance(error, AnswerTooLarge) or isinstance(error.__cause__, AnswerTooLarge):
         return "gave an answer of more than 4 MB"
     match error:
         case openai.APITimeoutError():
