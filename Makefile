@@ -25,7 +25,7 @@ run: install
 test:
 	@$(MAKE) --no-print-directory -j3 develop tools
 	@($(MAKE) --no-print-directory check >.venv/check.txt 2>&1 || { cat .venv/check.txt >&2; exit 1; }) & check=$$!; \
-	$(MAKE) --no-print-directory .venv/collected && $(TEST) -n $(TEST_PROCESSES) --dist loadfile; tests=$$?; \
+	$(MAKE) --no-print-directory .venv/collected && $(TEST) -n $(TEST_PROCESSES) --dist loadfile --durations=30 --durations-min=5; tests=$$?; \
 	wait $$check || { cat .venv/check.txt >&2; exit 1; }; exit $$tests
 
 # What running needs, and with what tests, checks and benchmarks need too: the two lock files agree.
