@@ -153,8 +153,10 @@ def test_texts_that_say_nothing_are_named_and_left_out_of_shares_means_and_audit
     scored(upload(at, "answers.csv", "\n".join(f'"{text}",{region}' for text, region in [("text", "region"), *rows])))
     assert "6 of 14 texts say nothing, such as “n/a” or “no comment”." in plain(at)
     assert "Of 8 texts in answers.csv" in plain(at)
+    assert [row["side of warmth"] for row in table(at)][-6:] == ["says nothing"] * 6
     at.toggle(key="batch.nothing").set_value(True).run()
     assert "Of 14 texts in answers.csv" in plain(at)
+    assert "says nothing" not in {row["side of warmth"] for row in table(at)}
     at.toggle(key="batch.nothing").set_value(False).run()
     at.segmented_control(key="view").set_value("What share?").run()
     assert "What share of these 8 texts" in at.header[-1].value

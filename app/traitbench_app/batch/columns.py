@@ -18,7 +18,7 @@ from traitbench.tables.writing import csv_file, jsonl_file, parquet_file
 from traitbench_app.workspace.batches import CONFIDENCES, NONE, REASONS, TIERS, Batch
 
 Order = Literal["As in the file", "Highest first", "Lowest first"]
-Show = Literal["all", "positive", "open", "negative", "unlike", "failed"]
+Show = Literal["all", "positive", "open", "negative", "nothing", "unlike", "failed"]
 
 LINE, TEXT, COMPOSITE, CONFIDENCE, ERROR = "line", "text", "composite", "confidence", "error"
 NOTHING = "says nothing"
@@ -89,6 +89,11 @@ def opinions(frame: pd.DataFrame) -> pd.DataFrame:
     return frame if some.empty else some
 
 
+def counting_all(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows as if each text said something."""
+    return frame.assign(**{NOTHING: False})
+
+
 @dataclass(frozen=True)
 class Filter:
     """Which rows are shown: all conditions have to hold, and one that is empty always does.
@@ -112,12 +117,15 @@ class Filter:
 
 def shown_as(frame: pd.DataFrame, key: str, show: Show) -> "pd.Series[bool]":
     """Return whether each row is of this kind."""
-    has_score, side = frame[score_of(key)].notna(), frame[side_of(key)]
+    has_score = frame[score_of(key)].notna()
+    nothing = has_score & frame[NOTHING]
+    side = frame[side_of(key)].mask(nothing)
     kinds: Mapping[Show, Callable[[], pd.Series]] = {
         "all": lambda: pd.Series(True, frame.index),
         "positive": lambda: side == 1,
         "open": lambda: has_score & (side == 0),
         "negative": lambda: side == -1,
+        "nothing": lambda: nothing,
         "unlike": lambda: frame[why_of(key)].astype("object") == "unlike_samples",
         "failed": lambda: ~has_score,
     }

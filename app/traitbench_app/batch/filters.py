@@ -116,6 +116,7 @@ def _pick_kind(frame: pd.DataFrame, batch: Batch, trait: Trait) -> Show:
         "positive": f"{SIDES[True].sign} {plain(poles[True])} {kinds['positive']:,}",
         "open": f"no clear side {kinds['open']:,}",
         "negative": f"{SIDES[False].sign} {plain(poles[False])} {kinds['negative']:,}",
+        "nothing": f"says nothing {kinds['nothing']:,}",
         "unlike": f"unlike the samples {kinds['unlike']:,}",
         "failed": f"{count(kinds['failed'], 'row')} {_have(kinds['failed'], is_empty=is_empty)}",
     }

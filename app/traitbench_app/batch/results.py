@@ -24,12 +24,14 @@ from traitbench.display.words import PROMISE, REASONS
 from traitbench_app.batch.columns import (
     ERROR,
     LINE,
+    NOTHING,
     TEXT,
     Filter,
     arranged,
     as_csv,
     as_jsonl,
     as_parquet,
+    counting_all,
     frame_of,
     groupable,
     grouped,
@@ -74,6 +76,8 @@ def draw_results(model: Model, batch: Batch, traits: list[Trait]) -> None:
         st.warning(
             f"**{unlike:,} of {of} {verb} unlike the samples**, so {whose} less sure.", icon=":material/warning:"
         )
+    if session.get(NOTHING_COUNTS) or len(opinions(frame)) == len(frame):
+        frame = counting_all(frame)
     wanted, order = draw_filters(frame, batch, trait)
     rows = arranged(matching(frame, wanted), order=order, by=score_of(trait.key))
     _draw_table(model, frame, rows, batch, traits, wanted, trait)
@@ -273,9 +277,12 @@ def _sides(shown: pd.DataFrame, trait: Trait) -> list[str]:
         for sure in get_args(Confidence):
             side = side_at(polarity, sure, positive_label=trait.positive_label, negative_label=trait.negative_label)
             words[polarity, sure] = side.words
-    names = (score_of(trait.key), side_of(trait.key), sure_of(trait.key))
+    names = (score_of(trait.key), side_of(trait.key), sure_of(trait.key), NOTHING)
     rows = zip(*(shown[name].tolist() for name in names), strict=True)
-    return ["not scored" if score is pd.NA else words[side, sure] for score, side, sure in rows]
+    return [
+        "not scored" if score is pd.NA else NOTHING if nothing else words[side, sure]
+        for score, side, sure, nothing in rows
+    ]
 
 
 def _columns(batch: Batch, traits: Sequence[Trait]) -> dict[str, Any]:
