@@ -23,14 +23,19 @@ async def _inner(scope: Scope, receive: Receive, send: Send) -> None:
         assert b"origin" not in dict(scope["headers"]), "Streamlit must not check it again"
         await send({"type": "websocket.accept"})
     else:
-        answer = PlainTextResponse(
-            "inside", headers={"Content-Security-Policy": "mine"} if "own" in scope["path"] else {}
-        )
+        shown = dict(scope["headers"])[b"cookie"].decode() if scope["path"] == "/cookies" else "inside"
+        answer = PlainTextResponse(shown, headers={"Content-Security-Policy": "mine"} if "own" in scope["path"] else {})
         await answer(scope, receive, send)
 
 
 def ask(
-    headers: Pairs = (HERE,), *, path: str = "/v1/models", method: str = "POST", kind: str = "http", **settings: Any
+    headers: Pairs = (HERE,),
+    *,
+    path: str = "/v1/models",
+    method: str = "POST",
+    kind: str = "http",
+    query: str = "",
+    **settings: Any,
 ) -> list[Message]:
     """What the middleware sends in answer to a request with these headers."""
     middleware = TrustedRequests(
@@ -48,7 +53,7 @@ def ask(
         return {"type": "http.request", "body": b""}
 
     raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers]
-    scope = {"type": kind, "method": method, "path": path, "headers": raw, "query_string": b""}
+    scope = {"type": kind, "method": method, "path": path, "headers": raw, "query_string": query.encode()}
     asyncio.run(middleware(scope, receive, send))
     return sent
 
@@ -92,6 +97,20 @@ def test_a_request_without_a_host_or_with_two_is_refused(hosts: Pairs) -> None:
     assert b'"code":"invalid_request"' in body["body"]
     assert status(hosts, path="/", method="GET") == 400
     assert [each["type"] for each in ask(hosts, kind="websocket")] == ["websocket.close"]
+
+
+def test_a_query_has_at_most_a_hundred_parameters() -> None:
+    most, more = "&".join(["a=1"] * 100), "&".join(["a"] * 101)
+    assert [status(query=each) for each in (most, more)] == [200, 400]
+    sockets = [ask(query=each, kind="websocket")[0]["type"] for each in (most, more)]
+    assert sockets == ["websocket.accept", "websocket.close"]
+
+
+def test_cookies_of_very_many_escapes_are_left_out() -> None:
+    escaped = 'a="' + "\\" * 1_000 + '"'
+    assert ask([HERE, ("Cookie", f'ours=1; b="\\"x\\""; {escaped}; c=2')], path="/cookies")[1]["body"] == (
+        b'ours=1; b="\\"x\\""; c=2'
+    )
 
 
 def test_a_request_for_another_server_is_refused() -> None:

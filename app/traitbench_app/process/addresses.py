@@ -6,6 +6,8 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
+_MOST_HOPS = 32  # proxies in a row; a client can send thousands, and each is parsed
+
 
 def peer_is_in(scope: Scope, networks: Sequence[IPv4Network | IPv6Network]) -> bool:
     """Whether the connection itself comes from one of the networks, whatever its headers say."""
@@ -19,7 +21,7 @@ def client_address(scope: Scope, proxies: Sequence[IPv4Network | IPv6Network]) -
     Addresses of one IPv6 network of 64 bits count as one, because a single client has all of them.
     """
     peer = (scope.get("client") or ("",))[0]
-    hops = ",".join(Headers(scope=scope).getlist("x-forwarded-for")).split(",")
+    hops = ",".join(Headers(scope=scope).getlist("x-forwarded-for")).rsplit(",", _MOST_HOPS)[-_MOST_HOPS:]
     address = _ip(peer)
     while hops and address is not None and any(address in each for each in proxies):
         # From the right: the last hop is what the nearest proxy saw, and a client can make up those before it.

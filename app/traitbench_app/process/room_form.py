@@ -9,7 +9,6 @@ from html import escape
 from ipaddress import ip_network
 from pathlib import Path
 from string import Template
-from urllib.parse import parse_qs
 
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -55,8 +54,7 @@ class RoomForm:
             return _page("", is_open=True)
         if scope["method"] != "POST":
             return PlainTextResponse("Method Not Allowed", 405, {"Allow": "GET, HEAD, POST"})
-        sent = parse_qs((await read_form(receive)).decode("utf-8", "replace"))
-        text = sent.get("text", [""])[0]
+        text = (await read_form(receive)).get("text", [""])[0]
         try:
             room.send(text, client_address(scope, self._proxies))
         except NotAccepted as refusal:

@@ -16,7 +16,6 @@ import re
 import time
 from collections import OrderedDict
 from html import escape
-from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_network
 from pathlib import Path
 from string import Template
@@ -56,7 +55,9 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 _OF_OPENID = frozenset({f"{PATH}/start", f"{PATH}/callback", people.OUT})
-_LARGEST_FORM = 8 * 1024
+# More is not decoded, so that no stranger makes others wait.
+_LARGEST_FORM, _LONGEST_PATH = 8 * 1024, 2_000  # bytes
+_MOST_FIELDS, _MOST_COOKIES = 16, 200
 _FORGIVEN_SECONDS, _MOST_COUNTED = 60.0, 1_000
 # By address alone, everyone behind one proxy would be locked out together, and an attacker with many addresses would
 # have ten tries from each. An address without a failure may always try once, so nobody can lock a person out; one more
@@ -135,7 +136,7 @@ class SignIn:
 
     async def _door(self, scope: Scope, receive: Receive) -> Response:
         """Handle `/sign-in`: the form, the start-up link, and the submitted form."""
-        query = parse_qs(scope["query_string"].decode("latin-1"))
+        query = _fields(scope["query_string"])
         if scope["method"] in ("GET", "HEAD"):
             following = _within(_one(query, "next"))
             secret = _one(query, "token")
@@ -147,7 +148,7 @@ class SignIn:
         if scope["method"] != "POST" or not self._takes_keys:
             allowed = "GET, HEAD, POST" if self._takes_keys else "GET, HEAD"
             return PlainTextResponse("Method Not Allowed", 405, {"Allow": allowed})
-        sent = parse_qs((await read_form(receive)).decode("utf-8", "replace"))
+        sent = await read_form(receive)
         return await self._entered(scope, _one(sent, "token").strip(), _within(_one(sent, "next")), by_link=False)
 
     @property
@@ -173,7 +174,7 @@ class SignIn:
             return PlainTextResponse("Method Not Allowed", 405, {"Allow": "GET"})
         if scope["path"] == people.OUT:
             return self._out(openid, scope)
-        query = parse_qs(scope["query_string"].decode("latin-1"))
+        query = _fields(scope["query_string"])
         if scope["path"] == START:
             following = _within(_one(query, "next"))
             if not _is_ours(scope):
@@ -384,10 +385,9 @@ def _cookie(scope: Scope, name: str) -> str | None:
 
 
 def _cookies(scope: Scope) -> dict[str, str]:
-    try:
-        return {name: each.value for name, each in SimpleCookie(Headers(scope=scope).get("cookie", "")).items()}
-    except CookieError:
-        return {}
+    """Return the cookies of a request as they are. Those of ours need no decoding, which takes long for some others."""
+    pairs = (each.partition("=") for each in Headers(scope=scope).get("cookie", "").split(";", _MOST_COOKIES))
+    return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def _forget_attempt(scope: Scope, answer: Response, cookie: str) -> None:
@@ -396,7 +396,7 @@ def _forget_attempt(scope: Scope, answer: Response, cookie: str) -> None:
 
 def _within(path: str) -> str:
     """Return `path` if it is a path of this workbench, else the root."""
-    readable = path.isascii() and path.isprintable() and "\\" not in path
+    readable = len(path) <= _LONGEST_PATH and path.isascii() and path.isprintable() and "\\" not in path
     return path if readable and path.startswith("/") and not path.startswith(("//", PATH)) else "/"
 
 
@@ -415,15 +415,22 @@ def _is_https(scope: Scope) -> bool:
     )
 
 
+def _fields(encoded: bytes) -> dict[str, list[str]]:
+    """Return the fields of a query or form; none if it is too large."""
+    if len(encoded) > _LARGEST_FORM or encoded.count(b"&") >= _MOST_FIELDS:
+        return {}
+    return parse_qs(encoded.decode("utf-8", "replace"))
+
+
 def _one(fields: dict[str, list[str]], name: str) -> str:
     return fields.get(name, [""])[0]
 
 
-async def read_form(receive: Receive) -> bytes:
-    """Return the body of a form; empty if it is too large."""
+async def read_form(receive: Receive) -> dict[str, list[str]]:
+    """Return the fields of a form; none if it is too large."""
     body, more = b"", True
     while more and len(body) <= _LARGEST_FORM:
         message = await receive()
         body += message.get("body", b"")
         more = message.get("more_body", False)
-    return body if len(body) <= _LARGEST_FORM else b""
+    return _fields(body)

@@ -4,11 +4,12 @@ from typing import Any
 
 from fastapi import APIRouter, Depends
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse
+from starlette.responses import HTMLResponse, Response
 
 from traitbench.contract.envelope import Health
 from traitbench.errors import Unavailable
 from traitbench.service import openapi
+from traitbench.service.body import JSON
 from traitbench.service.capacity import context_of
 from traitbench.service.parameters import only_known
 
@@ -24,21 +25,21 @@ def health(request: Request) -> Health:
     return Health(status="ok", **state.figures())
 
 
-@router.get("/v1/openapi.json", name="service.openapi")
-def description(request: Request) -> dict[str, Any]:
+@router.get("/v1/openapi.json", name="service.openapi", response_model=dict[str, Any])
+def description(request: Request) -> Response:
     """Get the description of this API in OpenAPI 3.1."""
-    return openapi.document(request.app)
+    return Response(openapi.content(request.app), media_type=JSON)
 
 
 @router.get("/v1/docs", name="service.docs", response_class=HTMLResponse)
 def page(request: Request) -> HTMLResponse:
     """Get the description of this API as a page, which loads nothing from any other server."""
-    return openapi.page(openapi.document(request.app)["info"]["title"])
+    return openapi.page()
 
 
 def _serve(name: str, media_type: str) -> None:
     @router.get(f"/v1/docs/{name}", name=f"service.docs.{name}", include_in_schema=False)
-    def asset() -> FileResponse:
+    def asset() -> Response:
         return openapi.asset(name, media_type)
 
 

@@ -9,17 +9,17 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from html import escape
 from http import HTTPStatus
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock
 from typing import Any, get_args
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute, RouteContext, iter_route_contexts
 from pydantic.json_schema import models_json_schema
-from starlette.responses import FileResponse, HTMLResponse
+from starlette.responses import HTMLResponse, Response
 
 from traitbench import errors
 from traitbench.contract.envelope import ErrorEnvelope
@@ -31,7 +31,7 @@ from traitbench.service.caller import CallerCheck
 Json = dict[str, Any]
 Failures = tuple[type[TraitbenchError], ...]
 
-VERSION = "1.0.0"
+TITLE, VERSION = "Traitbench", "1.0.0"
 TAGS = ("service", "models", "traits", "samples", "versions", "scores", "extract")  # in the order of the document
 
 ANY: Failures = (
@@ -132,11 +132,23 @@ def document(app: FastAPI) -> Json:
     return app.openapi_schema
 
 
+_building = Lock()
+
+
+def content(app: FastAPI) -> bytes:
+    """Return the document as JSON, written once: anyone may ask for it, and it has 370 kB."""
+    with _building:
+        if not hasattr(app.state, "openapi"):
+            app.state.openapi = json.dumps(document(app), ensure_ascii=False, separators=(",", ":")).encode()
+    written: bytes = app.state.openapi
+    return written
+
+
 def _described(app: FastAPI) -> Json:
     every = (route for route in iter_route_contexts(app.routes) if isinstance(route.original_route, APIRoute))
     routes = [route for route in every if route.include_in_schema]
     description = get_openapi(
-        title="Traitbench", version=VERSION, openapi_version="3.1.0", description=ABOUT, routes=app.routes
+        title=TITLE, version=VERSION, openapi_version="3.1.0", description=ABOUT, routes=app.routes
     )
     for route in routes:
         for method in route.methods or ():
@@ -383,10 +395,10 @@ _POLICY = (
 )
 
 
-def page(title: str) -> HTMLResponse:
+def page() -> HTMLResponse:
     """The page of this API."""
     return HTMLResponse(
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)} API</title>'
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{TITLE} API</title>'
         '<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="docs/swagger-ui.css">'
         f'<link rel="icon" href="data:,"><style>{_STYLE}</style></head><body><div id="page"></div>'
         f'<script src="docs/swagger-ui-bundle.js"></script><script>{_START}</script></body></html>',
@@ -394,15 +406,15 @@ def page(title: str) -> HTMLResponse:
     )
 
 
-def asset(name: str, media_type: str) -> FileResponse:
+def asset(name: str, media_type: str) -> Response:
     """The response with a file of the page."""
-    return FileResponse(_folder() / name, media_type=media_type, headers={"Cache-Control": "max-age=86400"})
+    return Response(_file(name), media_type=media_type, headers={"Cache-Control": "max-age=86400"})
 
 
 @cache
-def _folder() -> Path:
+def _file(name: str) -> bytes:
     # The package is not imported, because only its files are needed.
     spec = find_spec("fastapi_offline")
     assert spec is not None, "fastapi-offline is one of our dependencies"
     assert spec.submodule_search_locations is not None
-    return Path(spec.submodule_search_locations[0]) / "static"
+    return (Path(spec.submodule_search_locations[0]) / "static" / name).read_bytes()

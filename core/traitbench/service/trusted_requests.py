@@ -45,6 +45,8 @@ _ORIGIN = re.compile(rb"https?://([^/?#@\s]{1,262})")
 _OURS = frozenset({None, b"same-origin", b"none"})
 _MOST_KNOWN = 256
 _LARGEST_PORT = 65_535
+_MOST_PARAMETERS = 100  # of a query; decoding thousands takes longer than a score
+_MOST_ESCAPES = 64  # of a cookie; decoding them takes time that grows with their square: 60,000 took 8 s
 
 
 class TrustedRequests:
@@ -73,6 +75,7 @@ class TrustedRequests:
             await self._app(scope, receive, send)
             return
         refused = self._refusal(scope)
+        scope = _without_escaped_cookies(scope)
         if kind == "websocket":
             if refused is None:
                 # Without the origin, which is checked here. Streamlit would compare it with this machine's addresses,
@@ -109,6 +112,8 @@ class TrustedRequests:
             return _foreign()
         if not scope["path"].startswith("/"):
             return _misaddressed("The target of the request must be a path.")
+        if scope["query_string"].count(b"&") >= _MOST_PARAMETERS:
+            return _misaddressed(f"The query has more than {_MOST_PARAMETERS} parameters.")
         return RouteNotFound("There is no such path.") if self._closed(scope["path"]) else None
 
     def _learn(self, host: bytes) -> bool:
@@ -145,6 +150,19 @@ class _SecuredAnswer:
             given += [header for header in self._headers if header[0] not in names]
             message = {**message, "headers": given}
         await self._send(message)
+
+
+def _without_escaped_cookies(scope: Scope) -> Scope:
+    """Return the request without cookies that have very many escapes. Ours have none."""
+    headers = scope["headers"]
+    if not any(name == b"cookie" and value.count(b"\\") > _MOST_ESCAPES for name, value in headers):
+        return scope
+    kept = [(name, _few_escapes(value) if name == b"cookie" else value) for name, value in headers]
+    return {**scope, "headers": kept}
+
+
+def _few_escapes(cookies: bytes) -> bytes:
+    return b";".join(each for each in cookies.split(b";") if each.count(b"\\") <= _MOST_ESCAPES)
 
 
 def _is_api(path: str) -> bool:

@@ -1,6 +1,7 @@
 """The door of the workbench: what is asked of a visitor, where she goes next, and what too many attempts do."""
 
 import asyncio
+import time
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
@@ -91,6 +92,29 @@ def test_a_link_from_another_site_is_asked_for_again_by_the_page_itself(door: Do
 )
 def test_what_is_no_secret_is_refused(door: Door, body: bytes) -> None:
     assert ask(door, "/sign-in", method="POST", body=body)[0] == 403
+
+
+WIDE = 60_000
+
+
+@pytest.mark.parametrize(
+    ("query", "headers"),
+    [
+        ("", {"cookie": 'a="' + "\\" * WIDE + '"'}),
+        ("", {"cookie": ";".join(f"a{number}=b" for number in range(WIDE // 8))}),
+        ("a=b&" * (WIDE // 4), {}),
+        ("", {"cookie": ";" * WIDE}),
+        ("token=wrong", {"x-forwarded-for": ",".join(["10.0.0.1"] * (WIDE // 9))}),
+    ],
+    ids=["escapes", "cookies", "parameters", "nothing", "hops"],
+)
+def test_no_request_of_a_stranger_makes_others_wait(door: Door, query: str, headers: dict[str, str]) -> None:
+    def seconds() -> float:
+        before = time.thread_time()
+        door.ask("/sign-in", *headers.items(), query=query, peer="10.0.0.1")
+        return time.thread_time() - before
+
+    assert min(seconds() for _ in range(3)) < 0.005
 
 
 # ---- too many attempts -----------------------------------------------------------------------------------------------
