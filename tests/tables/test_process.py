@@ -17,7 +17,7 @@ from tests.foreign_files.cases import drawn
 from tests.foreign_files.hostile import HOSTILE
 from traitbench.tables.process import MAX_MEMORY, ReaderQueue
 from traitbench.tables.rows import MOST_COLUMNS, NotATable, Row
-from traitbench.tables.scratch import IN_MEMORY
+from traitbench.tables.scratch import IN_MEMORY, Scratch
 from traitbench.tables.source import Source, opened, restored
 
 
@@ -148,3 +148,16 @@ def test_a_reader_ends_with_the_process_that_waits_for_it(tmp_path: Path) -> Non
     parent.wait()
     stat = Path(f"/proc/{reader}/stat")
     until(lambda: not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z", what="its end")
+
+
+def test_rows_that_outgrow_memory_go_to_the_disk() -> None:
+    scratch, content = Scratch(0), b"row\n" * (IN_MEMORY // 4 + 1)
+    with scratch.open("wb") as out:
+        out.write(content)
+    number = scratch.fileno()
+    assert "memfd" in os.readlink(f"/proc/self/fd/{number}")
+    scratch.settle()
+    assert scratch.fileno() == number
+    assert "memfd" not in os.readlink(f"/proc/self/fd/{number}")
+    with scratch.open() as file:
+        assert file.read() == content

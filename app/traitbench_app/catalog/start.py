@@ -19,6 +19,7 @@ from traitbench.settings import read_settings
 from traitbench_app.catalog.paste import ask_for_texts
 from traitbench_app.parts.model_actions import TO_LABEL, ask_for_model, handle_fields
 from traitbench_app.shell import session
+from traitbench_app.shell.leaving import end_soon_after_tab
 from traitbench_app.shell.navigation import open_page
 from traitbench_app.shell.service import attempt, client, field_error
 
@@ -134,6 +135,7 @@ def _ask(owned: Sequence[str]) -> None:
             session.store(_READ, None)
             st.rerun()
         return
+    end_soon_after_tab()
     # Drawn again, because only then the dialog cannot be closed by a click outside.
     if session.get(_READ) is None:
         _read(file)

@@ -18,6 +18,7 @@ from traitbench.tables.rows import NotATable, Table
 from traitbench.tables.sample_files import MOST_MEGABYTES
 from traitbench.tables.source import Source, of_texts, opened
 from traitbench_app.shell import session
+from traitbench_app.shell.leaving import end_soon_after_tab
 from traitbench_app.shell.service import attempt
 from traitbench_app.workspace import pool
 from traitbench_app.workspace.batches import MOST_ROWS
@@ -69,11 +70,15 @@ def pick_file(key: str) -> UploadedFile | None:
         help="CSV columns may be separated by commas, semicolons, tabs or pipes. JSONL has one object per line. Files "
         "should be UTF-8; UTF-16 and Windows-1252 are recognised. Of an Excel file, you choose the sheet.",
     )
+    if file is None and session.get(key) is not None:
+        # The tab was away, and came back to another session.
+        st.info("The file is not in this session any more. Drop it again.", icon=":material/info:")
     return file
 
 
 def read_upload(name: str, file: UploadedFile) -> UploadedTable | None:
     """Draw how the file of the form `name` is read, and read it; None if it has no table, which is said."""
+    end_soon_after_tab()
     form, stored = session.round_key(name), _stored_key(name)
     slot = st.container()
     sheet = _pick_sheet(file, form)

@@ -172,6 +172,9 @@ def opened(
     size = os.fstat(described.fileno()).st_size
     rows, typed = Scratch(size), Scratch(size)
     survey = read_apart(name, described, rows, typed, header=header, sheet=sheet, waits=waits)
+    # A small file may have many rows, which nobody knows before.
+    rows.settle()
+    typed.settle()
     return Source(survey, typed if survey.kind == "parquet" else None, rows)
 
 
@@ -192,6 +195,7 @@ def _written(lines: Iterable[Mapping[str, str] | Problem], columns: tuple[str, .
         for count, line in enumerate(lines, start=1):
             cells = [line.row, line.column, line.reason] if isinstance(line, Problem) else [count, line]
             out.write(json.dumps(cells).encode() + b"\n")
+    rows.settle()
     types = dict.fromkeys(columns, ("str",))
     return Source(Survey("json", columns, count, (), digest, types, False, f"{count:,} rows"), None, rows)
 
