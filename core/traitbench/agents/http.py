@@ -6,18 +6,27 @@ The package `mcp` is imported for the first request, because its import would sl
 """
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import httpx
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ulid import ULID
 
 from traitbench.client import AsyncClient
-from traitbench.errors import MethodNotAllowed, TraitbenchError
+from traitbench.errors import (
+    BodyTooLarge,
+    InternalError,
+    InvalidRequest,
+    MethodNotAllowed,
+    NotAcceptable,
+    TraitbenchError,
+    UnsupportedMediaType,
+)
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -49,6 +58,7 @@ class Agents:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check the method and the key, then answer the request."""
+        identity = f"req_{ULID()}"
         try:
             if scope["method"] != "POST":
                 raise MethodNotAllowed(
@@ -56,9 +66,27 @@ class Agents:
                 )
             await self._check(_secret(scope))
         except TraitbenchError as error:
-            await _refused(error)(scope, receive, send)
+            await _refused(error, identity)(scope, receive, send)
             return
-        await (await self._manager()).handle_request(scope, receive, send)
+        answer = _LibraryAnswer(send, identity)
+        await (await self._manager()).handle_request(scope, receive, answer)
+        if answer.refused:
+            await _refused(self._reason(answer.refused), identity)(scope, receive, send)
+
+    def _reason(self, status: int) -> TraitbenchError:
+        """Return what the protocol's library means by a status. Its own sentences may have the text of the request."""
+        match status:
+            case 406:
+                return NotAcceptable("Accept has to allow application/json and text/event-stream.")
+            case 413:
+                return BodyTooLarge(f"The body has more than {self._largest:,} bytes.")
+            case 415:
+                return UnsupportedMediaType("Content-Type has to be application/json.")
+            case _ if status >= 500:
+                return InternalError("The tools failed at this request. Try again.")
+        return InvalidRequest(
+            "The request is no JSON message of the Model Context Protocol. Check its body and headers."
+        )
 
     async def _manager(self) -> "StreamableHTTPSessionManager":
         if self._ready is None:
@@ -109,8 +137,48 @@ def _secret(scope: Scope) -> str | None:
     return None
 
 
-def _refused(error: TraitbenchError) -> Response:
+class _LibraryAnswer:
+    """Sends what the protocol's library answers, with the id of the request.
+
+    A refusal that answers no message of the protocol is not sent: `refused` is its status, otherwise 0.
+    """
+
+    def __init__(self, send: Send, identity: str) -> None:
+        self._send, self._identity = send, identity
+        self._start: Message = {}
+        self._body = b""
+        self.refused = 0
+
+    async def __call__(self, message: Message) -> None:
+        """Send a part of an answer, or keep it until the body says what it is."""
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message)["X-Request-Id"] = self._identity
+            if message["status"] >= 400:
+                self._start = message
+                return
+        if not self._start:
+            await self._send(message)
+            return
+        self._body += message.get("body", b"")
+        if message.get("more_body"):
+            return
+        if _answers_a_message(self._body):
+            await self._send(self._start)
+            await self._send({"type": "http.response.body", "body": self._body})
+        else:
+            self.refused = self._start["status"]
+
+
+def _answers_a_message(body: bytes) -> bool:
+    """Whether a body has the id of a message that it answers, so that a client can read it."""
+    try:
+        answer = json.loads(body)
+    except ValueError:
+        return False
+    return isinstance(answer, dict) and answer.get("id") is not None
+
+
+def _refused(error: TraitbenchError, identity: str) -> Response:
     """Return the response for an error, as the API gives it."""
-    identity = f"req_{ULID()}"
     body = {"code": error.code, "message": error.message, "request_id": identity, "details": error.details}
     return JSONResponse({"error": body}, error.status, {"X-Request-Id": identity, **error.headers})
