@@ -151,6 +151,27 @@ def test_a_page_of_its_own_is_answered(origin: str) -> None:
     assert ask([HERE, ("Origin", origin)], kind="websocket") == [{"type": "websocket.accept"}]
 
 
+def test_a_message_of_text_closes_a_socket_before_a_page_sees_it() -> None:
+    async def page(_scope: Scope, receive: Receive, _send: Send) -> None:
+        seen.extend([await receive(), await receive()])
+
+    async def receive() -> Message:
+        return next(coming)
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    binary: Message = {"type": "websocket.receive", "bytes": b"x"}
+    coming = iter([binary, {"type": "websocket.receive", "text": "x"}])
+    seen: list[Message] = []
+    sent: list[Message] = []
+    scope = {"type": "websocket", "path": "/_stcore/stream", "headers": [(b"host", b"localhost")], "query_string": b""}
+    middleware = TrustedRequests(page, Settings(home=Path("/nowhere"), database_url="sqlite://"))
+    asyncio.run(middleware(scope, receive, send))
+    assert seen == [binary, {"type": "websocket.disconnect", "code": 1003}]
+    assert sent == [{"type": "websocket.close", "code": 1003, "reason": ""}]
+
+
 def test_two_origins_are_refused() -> None:
     assert status([HERE, ("Origin", "http://localhost:8501"), ("Origin", "http://localhost:8501")]) == 403
 

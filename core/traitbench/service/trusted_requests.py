@@ -81,7 +81,7 @@ class TrustedRequests:
                 # Without the origin, which is checked here. Streamlit would compare it with this machine's addresses,
                 # and ask a web site for one of them.
                 headers = [header for header in scope["headers"] if header[0] != b"origin"]
-                await self._app({**scope, "headers": headers}, receive, send)
+                await self._app({**scope, "headers": headers}, _binary(receive, send), send)
             else:
                 await send({"type": "websocket.close", "code": 1008, "reason": ""})
             return
@@ -134,6 +134,19 @@ class TrustedRequests:
         """
         match = _ORIGIN.fullmatch((origin or b"").lower())
         return match is not None and (match[1] == host.lower() or match[1] in self._named)
+
+
+def _binary(receive: Receive, send: Send) -> Receive:
+    """Return `receive` for a socket of binary messages; one of text closes it, where Streamlit would log a failure."""
+
+    async def binary() -> Message:
+        message = await receive()
+        if message["type"] == "websocket.receive" and message.get("bytes") is None:
+            await send({"type": "websocket.close", "code": 1003, "reason": ""})
+            return {"type": "websocket.disconnect", "code": 1003}
+        return message
+
+    return binary
 
 
 class _SecuredAnswer:
