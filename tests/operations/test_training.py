@@ -1,23 +1,25 @@
 """Trainings and refits from the request to the version, and the answers that start none."""
 
 import json
+from datetime import timedelta
 
 import numpy as np
 import pytest
-from sqlalchemy import create_engine, select, text
+from sqlalchemy import create_engine, delete, select, text, update
 
 from tests.contexts import AUTHOR, COLD, ON_BOTH, ON_SQLITE, SCORER, WARM, draft, trained_here
 from tests.operations import author
 from traitbench.contract.models import TrainRequest
 from traitbench.contract.traits import TraitInput, TraitsCreate
 from traitbench.errors import InsufficientSamples, ModelBusy, SamplesPurged
-from traitbench.operations import models, samples, training, traits
+from traitbench.operations import models, rules, samples, training, traits
 from traitbench.operations.context import Context
 from traitbench.operations.sample_vectors import adopt
 from traitbench.scoring.segments import embed
 from traitbench.scoring.snapshot import Snapshot, param_hash
+from traitbench.store import models as stored_models
+from traitbench.store import runs, tables, vectors
 from traitbench.store import samples as stored_samples
-from traitbench.store import tables, vectors
 from traitbench.store.database import reading, sqlite_file, writing
 from traitbench.store.vectors import Vector
 
@@ -290,3 +292,39 @@ def test_a_store_that_fails_costs_only_the_vectors(caplog: pytest.LogCaptureFixt
     without_tables = create_engine("sqlite://")
     adopt(without_tables, "0" * 64, {1: ("0" * 64, np.zeros(4, np.float32))})
     assert "vectors of samples could not be stored: StoreUnavailable" in caplog.text
+
+
+# ---- a clock that was wrong ------------------------------------------------------------------------------------------
+
+
+@ON_BOTH
+def test_a_clock_that_ran_ahead_dates_no_later_version(context: Context) -> None:
+    """Samples, versions and runs from then stay in the future; what is made afterwards is dated by the right clock."""
+    handle = trained_here(context)
+    copy = author.improved(context, handle)
+    ahead = rules.now() + timedelta(days=4_000)
+    with writing(context.engine) as connection:
+        for table in (tables.samples, tables.versions, tables.runs):
+            connection.execute(update(table).values(created_at=ahead))
+    author.refit(context, copy)
+    assert author.active(context, copy).created_at < rules.now()
+    with writing(context.engine) as connection:
+        connection.execute(update(tables.versions).values(created_at=ahead))
+    assert author.promote(context, handle, copy).created_at < rules.now()
+
+
+def test_the_live_run_of_a_key_goes_before_one_from_the_future(context: Context) -> None:
+    handle = draft(context)
+    with writing(context.engine) as connection:
+        model = stored_models.hold(connection, handle)
+        assert model is not None
+        model_id = model.id
+        for run_id, days in (("run_succeeded", 4_000), ("run_live", 0)):
+            made_at = rules.now() + timedelta(days=days)
+            runs.add(connection, run_id, model_id=model_id, kind="discover", effort="low", now=made_at, run_key="key")
+            if days:
+                connection.execute(update(tables.runs).where(tables.runs.c.id == run_id).values(status="succeeded"))
+        same = runs.same(connection, model_id, "key")
+        connection.execute(delete(tables.runs).where(tables.runs.c.model_id == model_id))
+    assert same is not None
+    assert same.id == "run_live"

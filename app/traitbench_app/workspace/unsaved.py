@@ -240,7 +240,8 @@ def _write(file: Path, now: Unsaved) -> None:
 def _read(file: Path) -> Unsaved:
     """Return what a file holds; nothing if there is none, or if it is old or damaged."""
     try:
-        if time.time() - file.stat().st_mtime > STORED_DAYS * _DAY:
+        # A time far in the future comes from a clock that was wrong.
+        if abs(time.time() - file.stat().st_mtime) > STORED_DAYS * _DAY:
             file.unlink(missing_ok=True)
             return Unsaved()
         content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))

@@ -196,8 +196,7 @@ def _add_version(connection: Connection, model: ModelRow, fork: ModelRow, replac
         sample_count=source.sample_count,
         run_id=None,
         metrics={**metrics, "promoted_from": lineage},
-        # A clock may have been set back in between.
-        created_at=max(rules.now(), source.created_at),
+        created_at=rules.now(),
     )
     version_samples.copy(connection, fork.active_version_id, to=version_id)
     fields: dict[str, Any] = {name: snapshot[name] for name in _SETTINGS if name in snapshot}

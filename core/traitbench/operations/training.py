@@ -11,7 +11,6 @@ state, the end of the run, and the deletion of old versions and, under zero rete
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -381,12 +380,6 @@ def _metrics_of_run(
     return about if chosen is None else about | {"encoder": trained.metrics["encoder"] | {"chosen": chosen}}
 
 
-def _not_before(connection: Connection, model_id: int, labels: Sequence[samples.Label]) -> datetime:
-    """Now, but never before the newest training sample: a clock may have been set back in between."""
-    newest = samples.newest(connection, model_id, up_to=labels[-1].id) if labels else None
-    return max(rules.now(), newest or rules.now())
-
-
 def _finish(
     connection: Connection,
     execution: Execution,
@@ -419,7 +412,7 @@ def _finish(
         metrics=trained.metrics
         | _metrics_of_run(execution, inputs, trained, chosen)
         | ({"held": held} if on_hold else {}),
-        created_at=_not_before(connection, model.id, inputs.labels),
+        created_at=rules.now(),
     )
     version_samples.add(connection, version_id, [*inputs.labels, *inputs.tests])
     if on_hold:

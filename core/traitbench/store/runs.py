@@ -107,12 +107,14 @@ def read(connection: Connection, run_id: str) -> RunRow | None:
 
 
 def same(connection: Connection, model_id: int, run_key: str) -> RunRow | None:
-    """The newest run with this key that is live or has succeeded: a failed one may be repeated.
+    """The live run with this key, else the newest that has succeeded: a failed one may be repeated.
 
-    See core/docs/contract.md, section 5.
+    A run that succeeded may be dated after the live one, by a clock that was wrong. See core/docs/contract.md, section
+    5.
     """
     statement = _rows().where(_RUNS.model_id == model_id, _RUNS.run_key == run_key, _RUNS.status != "failed")
-    row = connection.execute(statement.order_by(_RUNS.created_at.desc()).limit(1)).one_or_none()
+    newest = (_RUNS.status == "succeeded", _RUNS.created_at.desc())
+    row = connection.execute(statement.order_by(*newest).limit(1)).one_or_none()
     return None if row is None else RunRow(*row)
 
 

@@ -100,13 +100,6 @@ def pending(connection: Connection, model_id: int, sample_ids: Sequence[int]) ->
     return {row.id: row.pending for row in connection.execute(statement)}
 
 
-def newest(connection: Connection, model_id: int, *, up_to: int) -> datetime | None:
-    """The time of the newest sample up to this id."""
-    mine = (_SAMPLES.model_id == model_id, _SAMPLES.id <= up_to)
-    latest: datetime | None = connection.execute(select(func.max(_SAMPLES.created_at)).where(*mine)).scalar_one()
-    return latest
-
-
 def due_for_retrain(
     connection: Connection, *, at_least: int, since: datetime, ahead: datetime | None = None
 ) -> list[int]:
