@@ -45,6 +45,7 @@ BENCHMARKS = (
     Benchmark("training"),
     Benchmark("encoding"),
     Benchmark("score_latency"),
+    Benchmark("anonymous"),
     Benchmark("batch"),
     Benchmark("engines"),
     Benchmark("files", needs_data=True),

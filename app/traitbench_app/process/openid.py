@@ -105,8 +105,8 @@ class OpenId:
         """
         ours = {name: self._running(secret) for name, secret in cookies.items() if name.startswith(self._cookies)}
         began = {name: attempt.at for name, attempt in ours.items() if attempt is not None}
-        kept = sorted(began, key=began.__getitem__)[1 - _MOST_OF_BROWSER :]
-        return [name for name in ours if name not in kept]
+        newest = sorted(began, key=began.__getitem__)[1 - _MOST_OF_BROWSER :]
+        return [name for name in ours if name not in newest]
 
     def _running(self, secret: str) -> _PendingSignIn | None:
         attempt = self._pending.get(digest(secret))

@@ -170,8 +170,8 @@ def _without_escaped_cookies(scope: Scope) -> Scope:
     headers = scope["headers"]
     if not any(name == b"cookie" and value.count(b"\\") > _MOST_ESCAPES for name, value in headers):
         return scope
-    kept = [(name, _few_escapes(value) if name == b"cookie" else value) for name, value in headers]
-    return {**scope, "headers": kept}
+    passed_on = [(name, _few_escapes(value) if name == b"cookie" else value) for name, value in headers]
+    return {**scope, "headers": passed_on}
 
 
 def _few_escapes(cookies: bytes) -> bytes:
