@@ -1,5 +1,7 @@
 """Edits of the samples table that are not saved yet: no page, reload, training or other person makes them vanish."""
 
+import os
+import time
 from collections.abc import Sequence
 
 import pytest
@@ -33,6 +35,18 @@ def test_edits_survive_a_reload(workbench: Workbench, client: Traitbench, draft:
     press(at, "samples.save")
     assert texts(client, draft)[-1] == ("Changed.", 0.0)
     assert workbench.open("samples", model=draft).button(key="samples.save").disabled
+
+
+def test_edits_of_a_clock_that_ran_ahead_stay_and_become_old(
+    workbench: Workbench, service: Service, draft: str
+) -> None:
+    before = set((service.settings.home / "unsaved").glob("*"))
+    edit(workbench.open("samples", model=draft), rows={0: {"text": "Changed."}})
+    [file] = set((service.settings.home / "unsaved").glob("*")) - before
+    ahead = time.time() + 1e9
+    os.utime(file, (ahead, ahead))
+    assert workbench.open("samples", model=draft).dataframe[0].value["text"].iloc[0] == "Changed."
+    assert file.stat().st_mtime <= time.time()
 
 
 def test_zero_retention_writes_no_edit(workbench: Workbench, service: Service, client: Traitbench, draft: str) -> None:

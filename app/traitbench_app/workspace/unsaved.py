@@ -240,10 +240,13 @@ def _write(file: Path, now: Unsaved) -> None:
 def _read(file: Path) -> Unsaved:
     """Return what a file holds; nothing if there is none, or if it is old or damaged."""
     try:
-        # A time far in the future comes from a clock that was wrong.
-        if abs(time.time() - file.stat().st_mtime) > STORED_DAYS * _DAY:
+        age = time.time() - file.stat().st_mtime
+        if age > STORED_DAYS * _DAY:
             file.unlink(missing_ok=True)
             return Unsaved()
+        if age < 0:
+            # The clock was wrong when it was written. Its days begin now, otherwise it would stay until then.
+            os.utime(file)
         content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         # Not validated: an unsaved text may be too long or empty.
         edits = {int(each): SampleInput.model_construct(**edit) for each, edit in content["edits"].items()}
