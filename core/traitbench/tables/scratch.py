@@ -7,7 +7,7 @@ from contextlib import suppress
 from shutil import copyfileobj
 from typing import IO
 
-IN_MEMORY = 64 * 2**20
+IN_MEMORY = 32 * 2**20
 """Content of at most so many bytes is kept in memory; more is in a temporary file without a name."""
 
 _AT_ONCE = 2**20
