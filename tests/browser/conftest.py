@@ -53,9 +53,14 @@ def settled(page: Page, title: str | re.Pattern[str] = "") -> Page:
 
 def press_shortcut(page: Page, keys: str) -> None:
     """Press the shortcut of a button, such as `Control+k`. Streamlit hears it a moment after it drew the button."""
+    await_shortcut(page, keys)
+    page.keyboard.press(keys)
+
+
+def await_shortcut(page: Page, keys: str) -> None:
+    """Wait until Streamlit hears the shortcut of a button."""
     name = keys.replace("Control", "ctrl").lower()
     page.wait_for_function("name => hotkeys.getAllKeyCodes().some((each) => each.shortcut === name)", arg=name)
-    page.keyboard.press(keys)
 
 
 PRESSED = """(key) => document.activeElement.dispatchEvent(

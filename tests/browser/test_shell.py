@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.app.processes import Started
-from tests.browser.conftest import EMPTY, HOME, PRESSED, press_shortcut, settled
+from tests.browser.conftest import EMPTY, HOME, PRESSED, await_shortcut, press_shortcut, settled
 
 pytestmark = pytest.mark.browser
 
@@ -67,11 +67,13 @@ def test_single_keys_count_by_place_and_can_be_switched_off(workbench: Started, 
     page.goto(f"{workbench.base_url}/score?model=demo.support-tone")
     settled(page, "Score")
     # the P of a Russian keyboard, and of one that has another letter there
+    await_shortcut(page, "p")
     page.evaluate(PRESSED, {"key": "з", "code": "KeyP"})
     expect(page.locator(".stage")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.locator(".stage")).to_have_count(0)
     settled(page, "Score")
+    await_shortcut(page, "Control+k")
     page.evaluate(PRESSED, {"key": "л", "code": "KeyK", "ctrlKey": True})
     page.get_by_role("button", name="Switch single keys off").click()
     expect(page.get_by_role("button", name="Switch single keys on")).to_be_visible()

@@ -64,7 +64,7 @@ _FORGIVEN_SECONDS, _MOST_COUNTED = 60.0, 1_000
 # guess at 256 random bits costs less.
 _OF_ADDRESS, _OF_ACCOUNT = 10, 30  # failures within that time
 _LATER = {"Retry-After": str(int(_FORGIVEN_SECONDS))}
-_STARTS_OF_ADDRESS = 60  # sign-ins at the provider that begin within that time
+_STARTS_OF_ADDRESS = 300  # sign-ins at the provider that begin within that time
 _KEY = re.compile(r"tb[as]_[0-9A-Za-z]{6}")  # the part of a key that the Console shows
 
 _WRONG = "This is neither the secret of the sign-in link nor a valid API key."
