@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tables.in_process import read
-from traitbench.tables.answers import Answers
+from traitbench.tables.answers import ColumnAnswers
 from traitbench.tables.columns import ColumnReading, read_columns
 from traitbench.tables.label_columns import MOST_LABELS
 from traitbench.tables.labelled import (
@@ -27,9 +27,9 @@ from traitbench.tables.labelled import (
 from traitbench.tables.rows import Row, Table
 
 
-def answers(counts: Mapping[str, int]) -> Answers:
+def answers(counts: Mapping[str, int]) -> ColumnAnswers:
     """One answer in each cell."""
-    return Answers({cell: (cell,) for cell in counts}, dict(counts), {})
+    return ColumnAnswers({cell: (cell,) for cell in counts}, dict(counts), {})
 
 
 def table_of(labels: list[str], *, name: str = "label", **more: list[str]) -> Table:

@@ -40,7 +40,7 @@ _WHOLE = re.compile(r"\d{1,2}")
 
 
 @dataclass(frozen=True)
-class Answers:
+class ColumnAnswers:
     """The answers of a column: those of each different cell, and in how many rows each answer occurs.
 
     A cell without an answer has the empty tuple; `missing` counts the rows of each such word or code. `separator` is
@@ -72,17 +72,17 @@ class Answers:
         """The number of rows with more than one answer."""
         return sum(times for cell, times in self.rows.items() if len(self.cells[cell]) > 1)
 
-    def without(self, words: Collection[str]) -> "Answers":
+    def without(self, words: Collection[str]) -> "ColumnAnswers":
         """Return the same answers without some, which are missing then."""
         cells = {cell: tuple(each for each in own if each not in words) for cell, own in self.cells.items()}
         gone = Counter(dict(self.missing))
         for cell, own in self.cells.items():
             if own and not cells[cell]:
                 gone[own[0]] += self.rows[cell]
-        return Answers(cells, self.rows, dict(gone), self.form, self.separator)
+        return ColumnAnswers(cells, self.rows, dict(gone), self.form, self.separator)
 
 
-def answers_of(cells: Mapping[str, int], *, as_answers: Collection[str] = ()) -> Answers:
+def answers_of(cells: Mapping[str, int], *, as_answers: Collection[str] = ()) -> ColumnAnswers:
     """Return the answers of a column by its different cells, which are stripped and not empty, with their rows.
 
     Words for no answer are missing, except those in `as_answers`.
@@ -111,7 +111,7 @@ def _folded(
     form: Form,
     separator: str,
     as_answers: Collection[str],
-) -> Answers:
+) -> ColumnAnswers:
     """Give answers that differ in case or spelling the name of the most frequent one, and drop those for nothing."""
     counts: Counter[str] = Counter()
     for cell, own in given.items():
@@ -126,7 +126,7 @@ def _folded(
         cells[cell] = tuple(dict.fromkeys(names[_fold(each)] for each in own if each not in empty))
         if not cells[cell] and own:
             missing[names[_fold(own[0])]] += rows[cell]
-    return Answers(cells, dict(rows), dict(missing.most_common()), form, separator)
+    return ColumnAnswers(cells, dict(rows), dict(missing.most_common()), form, separator)
 
 
 def _fold(name: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 from traitbench.display.text import count, is_address, shortened
 from traitbench.tables.answer_words import are_verdicts, says_yes, scale_of, verdict_of
 from traitbench.tables.answers import (
-    Answers,
+    ColumnAnswers,
     answers_of,
     is_rating,
     labelled_number,
@@ -80,7 +80,7 @@ class Kind:
 
     reading: Reading
     said: str
-    answers: Answers
+    answers: ColumnAnswers
     strength: Strength = "none"
 
 
@@ -92,7 +92,7 @@ def kind_of(
     `rows` is the number of all rows. `rising` says that its numbers grow from row to row. `as_answers` are words that
     mean an answer, although they usually mean none.
     """
-    plain = Answers({cell: (cell,) for cell in cells}, dict(cells), {})
+    plain = ColumnAnswers({cell: (cell,) for cell in cells}, dict(cells), {})
     if not cells:
         return Kind("not_used", "Is empty.", plain)
     if name.startswith("_"):
@@ -186,7 +186,7 @@ _BY_CELLS: tuple[tuple[Reading, Callable[[str, Mapping[str, int]], str]], ...] =
 # ---- numbers ---------------------------------------------------------------------------------------------------------
 
 
-def _without_codes(name: str, answers: Answers, as_answers: Collection[str]) -> Answers:
+def _without_codes(name: str, answers: ColumnAnswers, as_answers: Collection[str]) -> ColumnAnswers:
     numbers = {answer: number_in(answer) or 0.0 for answer in answers.kinds if answer not in as_answers}
     if (ends := ends_in(name)) is not None:
         outside = {number for number in numbers.values() if not ends[0] <= number <= ends[1]}
@@ -199,7 +199,7 @@ def _without_codes(name: str, answers: Answers, as_answers: Collection[str]) -> 
     return answers.without({answer for answer, number in numbers.items() if number in codes}) if codes else answers
 
 
-def _numbers(name: str, answers: Answers, *, rising: bool) -> Kind:
+def _numbers(name: str, answers: ColumnAnswers, *, rising: bool) -> Kind:
     kinds = answers.kinds
     values = sorted({number_in(answer) or 0.0 for answer in kinds})
     whole = all(value.is_integer() for value in values)
@@ -235,13 +235,13 @@ def _numbers(name: str, answers: Answers, *, rising: bool) -> Kind:
     return Kind("group", f"A few numbers, {_listed_kinds(answers)}, which may be codes: a group to compare.", answers)
 
 
-def _have_ordered_words(answers: Answers) -> bool:
+def _have_ordered_words(answers: ColumnAnswers) -> bool:
     """Whether the words behind the numbers are a known scale: `1 - Never` to `3 - Always`."""
     words = [labelled[1] for answer in answers.kinds if (labelled := labelled_number(answer)) is not None]
     return len(words) > 1 and scale_of(words) is not None
 
 
-def is_identifier(name: str, answers: Answers, *, rising: bool) -> bool:
+def is_identifier(name: str, answers: ColumnAnswers, *, rising: bool) -> bool:
     """Whether the answers of a column differ in every row and are no measure: numbers in order, or named as ids."""
     if len(answers.kinds) < answers.answered or answers.answered < 2:
         return False
@@ -264,7 +264,7 @@ def is_label_name(name: str) -> bool:
 # ---- words -----------------------------------------------------------------------------------------------------------
 
 
-def _words(name: str, answers: Answers, rows: int) -> Kind:
+def _words(name: str, answers: ColumnAnswers, rows: int) -> Kind:
     kinds, filled = answers.kinds, answers.answered
     said = missing_said(answers)
     if not kinds:
@@ -297,7 +297,7 @@ def _words(name: str, answers: Answers, rows: int) -> Kind:
     return _few_words(name, answers, said)
 
 
-def _few_words(name: str, answers: Answers, said: str) -> Kind:
+def _few_words(name: str, answers: ColumnAnswers, said: str) -> Kind:
     kinds = answers.kinds
     labels = f"Labels: {_listed_kinds(answers)}.{said}"
     group = f"A group to compare: {_listed_kinds(answers)}."
@@ -332,13 +332,13 @@ def _are_sides(kinds: Mapping[str, int]) -> bool:
 # ---- sentences -------------------------------------------------------------------------------------------------------
 
 
-def only_said(answers: Answers, rows: int = 0) -> str:
+def only_said(answers: ColumnAnswers, rows: int = 0) -> str:
     """Say that all rows have the same answer."""
     only = "in every row" if answers.answered == rows else "wherever it is filled"
     return f"Says “{shortened(next(iter(answers.kinds)), 60)}” {only}, so there is no other side to learn."
 
 
-def missing_said(answers: Answers) -> str:
+def missing_said(answers: ColumnAnswers) -> str:
     """Say which words and codes mean no answer, with a blank in front; empty without any."""
     if not answers.missing:
         return ""
@@ -347,7 +347,7 @@ def missing_said(answers: Answers) -> str:
     return f" {words} {verb} no answer ({count(sum(answers.missing.values()), 'row')})."
 
 
-def _listed_kinds(answers: Answers) -> str:
+def _listed_kinds(answers: ColumnAnswers) -> str:
     kinds = [shortened(kind, 40) for kind in answers.kinds]
     return _joined(kinds if len(kinds) <= 6 else [*kinds[:5], f"{len(kinds) - 5} more"])
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from traitbench.display.text import shortened
 from traitbench.tables.answer_words import says_yes, verdict_of
-from traitbench.tables.answers import Answers, number_in
+from traitbench.tables.answers import ColumnAnswers, number_in
 from traitbench.tables.column_kinds import MOST_GROUPS, MOST_KINDS, READINGS, Kind, Reading, kind_of, missing_said
 from traitbench.tables.conversations import Turn
 from traitbench.tables.label_columns import MAKING, label_columns, shapes_as, traits_as, verdicts_of
@@ -39,8 +39,8 @@ from traitbench.tables.sample_files import FileLayout
 
 __all__ = ["READINGS", "ColumnReading", "FileReading", "Reading", "Turn", "read_columns"]
 
-_MESSAGES = Kind("messages", "Conversations: messages with roles.", Answers({}, {}, {}))
-_IDENTIFIES = Kind("identifier", "Identifies each text.", Answers({}, {}, {}))
+_MESSAGES = Kind("messages", "Conversations: messages with roles.", ColumnAnswers({}, {}, {}))
+_IDENTIFIES = Kind("identifier", "Identifies each text.", ColumnAnswers({}, {}, {}))
 _LOOKED_AT = 200
 _MOST_NAMED = 20
 
@@ -56,7 +56,7 @@ class ColumnReading:
     name: str
     reading: Reading
     said: str
-    answers: Answers
+    answers: ColumnAnswers
     shapes: tuple[Shape, ...] = ()
     traits: tuple[TraitFound, ...] = ()
     offered: tuple[Reading, ...] = ()

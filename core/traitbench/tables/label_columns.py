@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from traitbench.tables.answer_words import VERDICT_COLUMNS, folded_word, says_yes, verdict_of
-from traitbench.tables.answers import Answers, answers_of, number_in
+from traitbench.tables.answers import ColumnAnswers, answers_of, number_in
 from traitbench.tables.column_kinds import MOST_GROUPS, MOST_KINDS, Kind, Reading, Strength
 from traitbench.tables.labelled import Shape, TraitFound, about, are_numbers, by_verdict, shapes_of, traits_of
 from traitbench.tables.row_structure import cells_of
@@ -71,7 +71,7 @@ def traits_as(name: str, kind: Kind, shapes: Sequence[Shape], reading: Reading) 
     return tuple(traits_of(name, kind.answers, shapes[0]))
 
 
-def _as_several(answers: Answers) -> Answers:
+def _as_several(answers: ColumnAnswers) -> ColumnAnswers:
     """Read cells with one answer each as cells with several, because a person says so."""
     return replace(answers, form="several")
 
@@ -155,7 +155,7 @@ def _verdict(word: str) -> float | None:
     return float(said) if verdict is None and said is not None else verdict
 
 
-def _rest(answers: Answers, words: Mapping[str, float]) -> set[str]:
+def _rest(answers: ColumnAnswers, words: Mapping[str, float]) -> set[str]:
     return {cell for cell in answers.cells if cell not in words}
 
 

@@ -13,7 +13,7 @@ from traitbench.as_read import read_hash
 from traitbench.contract.samples import SampleInput
 from traitbench.display.text import is_address, shortened
 from traitbench.tables.answer_words import is_no_text, says_yes, scale_of
-from traitbench.tables.answers import Answers, labelled_number, number_in
+from traitbench.tables.answers import ColumnAnswers, labelled_number, number_in
 from traitbench.tables.header_words import ends_in
 from traitbench.tables.rows import Problem, Table
 from traitbench.tables.sample_files import (
@@ -69,7 +69,7 @@ class TraitFound:
     positive: str
     words: Mapping[str, float]
     neither: Mapping[str, int]
-    answers: Answers
+    answers: ColumnAnswers
     any_of: bool = False
 
     def swapped(self) -> "TraitFound":
@@ -120,7 +120,7 @@ def order_of(counts: Mapping[str, int]) -> list[str]:
 
 def traits_of(
     name: str,
-    answers: Answers,
+    answers: ColumnAnswers,
     shape: Shape,
     *,
     order: Sequence[str] | None = None,
@@ -155,7 +155,7 @@ def traits_of(
     return [TraitFound(name, _trait_name(name, poles), *poles, words, neither, answers)]
 
 
-def about(question: str, name: str, words: Mapping[str, float], answers: Answers) -> TraitFound:
+def about(question: str, name: str, words: Mapping[str, float], answers: ColumnAnswers) -> TraitFound:
     """Return the trait that a question is about: how `words` answer it with yes (1) or no (0)."""
     what = _bare(question)
     what = what.lower() if what.isupper() else what
@@ -164,7 +164,7 @@ def about(question: str, name: str, words: Mapping[str, float], answers: Answers
     return TraitFound(name, _capital(what), f"not {what}", what, words, neither, answers)
 
 
-def by_verdict(name: str, words: Mapping[str, float], answers: Answers) -> TraitFound:
+def by_verdict(name: str, words: Mapping[str, float], answers: ColumnAnswers) -> TraitFound:
     """Return the trait of verdicts on a question that nothing names: its poles are the words that are most frequent."""
     low, high = (
         max((word for word in words if words[word] == quality), key=lambda word: answers.kinds.get(word, 0), default="")
@@ -195,7 +195,7 @@ def ends_of(numbers: Sequence[float], name: str = "") -> tuple[float, float]:
 
 
 def _scaled(
-    name: str, answers: Answers, order: Sequence[str], ends: tuple[float, float] | None, border: float | None
+    name: str, answers: ColumnAnswers, order: Sequence[str], ends: tuple[float, float] | None, border: float | None
 ) -> TraitFound:
     counts = answers.kinds
     values = {cell: number for cell in order if (number := number_in(cell)) is not None}

@@ -17,7 +17,7 @@ from traitbench.contract.scores import FEEDBACK_WORDS
 from traitbench.contract.traits import Trait
 from traitbench.names import canonical
 from traitbench.tables.answer_words import are_verdicts, verdict_of
-from traitbench.tables.answers import Answers, answers_of, missing_codes
+from traitbench.tables.answers import ColumnAnswers, answers_of, missing_codes
 from traitbench.tables.rows import TEXT_NAMES, Problem, Row, Table
 
 MOST_MEGABYTES = 50
@@ -224,7 +224,7 @@ def words(table: Table, column: str) -> dict[str, int]:
     return counts
 
 
-def label_answers(table: Table, column: str) -> Answers:
+def label_answers(table: Table, column: str) -> ColumnAnswers:
     """Return the answers of a label column, the codes and verdicts without an answer left out."""
     cells = Counter(row.cells.get(column, "").strip() for row in table.rows)
     del cells[""]
@@ -325,7 +325,7 @@ class _LabelReader:
         return row.cells.get(self.label.column, "").strip() if self.label.column else ""
 
     @cached_property
-    def _answers(self) -> Answers:
+    def _answers(self) -> ColumnAnswers:
         return label_answers(self._table, self.label.column or "")
 
     @cached_property
