@@ -21,8 +21,9 @@ from tests.pages.drive import (
 )
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput, text_hash
-from traitbench.contract.traits import TraitInput
+from traitbench.contract.traits import Trait, TraitInput
 from traitbench.sample_data import demo_models
+from traitbench_app.traits.trait_form import changed
 
 
 def fill(at: AppTest, form: str, **fields: str) -> AppTest:
@@ -110,6 +111,12 @@ def test_an_edit_changes_the_trait_and_keeps_its_key(workbench: Workbench, clien
     fill(at, form_of(empty, "warmth"), name="Friendliness", description="")
     trait = client.traits.get(empty, "warmth")
     assert (trait.name, trait.positive_label, trait.aggregation) == ("Friendliness", "warm", "mean")
+
+
+def test_a_save_sends_only_fields_that_were_drawn_and_changed() -> None:
+    before = Trait.model_construct(name="Warmth", description="Kind.", aggregation="max", positive_label="warm")
+    drawn = TraitInput.model_construct(name="Tone", description="Kind.", key="other")
+    assert changed(drawn, before) == {"name": "Tone"}
 
 
 def test_what_is_refused_is_said_and_nothing_is_lost(workbench: Workbench, client: Traitbench, new: str) -> None:

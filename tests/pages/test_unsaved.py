@@ -10,7 +10,8 @@ from tests.conftest import COLD, Service, train
 from tests.pages.drive import Workbench, edit, hold_busy, press, texts, visit, words
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
-from traitbench_app.workspace import changes
+from traitbench.settings import read_settings
+from traitbench_app.workspace import changes, kept_texts
 
 MINE, THEIRS = f"{COLD[-1]} Mine.", f"{COLD[-1]} Theirs."
 OVERTAKEN = "was changed or deleted by someone else"
@@ -57,6 +58,17 @@ def test_zero_retention_writes_no_edit(workbench: Workbench, service: Service, c
     kept = service.settings.home / "unsaved"
     assert not [file for file in kept.glob("*") if "A secret change." in file.read_text()]
     assert workbench.open("samples", model=draft).button(key="samples.save").disabled
+
+
+def test_zero_retention_that_a_program_switched_on_removes_edits_when_the_model_is_opened(
+    workbench: Workbench, service: Service, client: Traitbench, draft: str
+) -> None:
+    edit(workbench.open("samples", model=draft), rows={0: {"text": "A secret change."}})
+    client.models.update(draft, zero_data_retention=True)
+    assert draft in kept_texts.remote(read_settings())()
+    workbench.open("score", model=draft)
+    kept = service.settings.home / "unsaved"
+    assert not [file for file in kept.glob("*") if "A secret change." in file.read_text()]
 
 
 def test_zero_retention_forgets_what_was_discarded_too(workbench: Workbench, client: Traitbench, draft: str) -> None:

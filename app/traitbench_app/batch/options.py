@@ -101,6 +101,11 @@ def start(model: Model, version: str, texts: TextInput, traits: Sequence[str] | 
             stored_batches.begin(_folder(), batch, service=client().base_url)
         except OSError as error:
             logging.getLogger(__name__).warning("a batch is not kept: %s", type(error).__name__)
+            session.flash(
+                f"The home folder cannot be written: {error.strerror}. These results stay in memory only, so download "
+                "them before you leave.",
+                "problem",
+            )
     try:
         background.start(batch, forget_after=_forgotten_after(model))
     except Full as full:
@@ -120,9 +125,6 @@ def present_batch(model: Model) -> Batch | None:
     stored: dict[str, str] = session.get(BATCHES, {})
     linked = st.query_params.get(_ADDRESS)
     owner = people.current().id
-    if model.zero_data_retention:
-        # Batches that were written before zero data retention began.
-        stored_batches.remove_of(_folder(), handle)
     batch = (
         batches.find(stored.get(handle), owner=owner)
         or batches.find(linked, owner=owner)

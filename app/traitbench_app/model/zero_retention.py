@@ -11,13 +11,12 @@ from traitbench.contract.page import LARGEST_PAGE
 from traitbench.contract.samples import Provenance
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain
-from traitbench.local import preview
 from traitbench.settings import read_settings
 from traitbench_app.parts.controls import agreed_to, ask, asked, confirm, forget
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import link
-from traitbench_app.shell.service import attempt, client, field_error, forget_versions
-from traitbench_app.workspace import background, pool, stored_batches, unsaved
+from traitbench_app.shell.service import attempt, client, field_error
+from traitbench_app.workspace import kept_texts, unsaved
 from traitbench_app.workspace.samples import all_samples
 from traitbench_app.workspace.waiting import waiting
 
@@ -172,13 +171,9 @@ def _switch(handles: Sequence[str], *, on: bool) -> None:
     handle = handles[0]
     client().models.update(handle, zero_data_retention=on)
     if on:
-        forget_versions()
-        preview.forget()
+        kept_texts.end(handles, read_settings())
         for each in handles:
-            background.discard_of(each)
             unsaved.forget(each)
-            pool.discard_for_everyone(each)
-            stored_batches.remove_of(read_settings().home / stored_batches.FOLDER, each)
     removed = " Stored texts were removed." if on else ""
     session.flash(f"Zero data retention is {'on' if on else 'off'} for {plain(handle)}.{removed}")
 

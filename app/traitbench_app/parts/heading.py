@@ -19,6 +19,7 @@ from traitbench_app.shell import session
 from traitbench_app.shell.navigation import PageName, entry, page, page_link
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import client, guarded, offered_models
+from traitbench_app.workspace import kept_texts
 
 Query = Mapping[str, str | int | None]
 NextOf = Callable[[Model], NextStep]
@@ -207,6 +208,8 @@ def pick(page: PageName) -> None:
         label_visibility="collapsed",
     )
     model = known.get(handle) if handle else None
+    if model is not None:
+        kept_texts.opened(model)
     session.store(_THIS_RUN, model)
     session.store(session.KNOWN_MODELS, tuple(known.values()))
 

@@ -13,7 +13,8 @@ import logging
 import pkgutil
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING
@@ -33,6 +34,7 @@ from traitbench.settings import Settings, read_settings
 if TYPE_CHECKING:
     from traitbench_app.process.openid import OpenId
     from traitbench_app.process.proxy import Proxy
+    from traitbench_app.workspace.kept_texts import Strict
 
 _MAIN = Path(__file__).with_name("entry.py")
 _HEAVY = ("pandas", "plotly.graph_objects", "plotly.io")
@@ -55,14 +57,15 @@ def workbench(settings: Settings | None = None, *, secret: str = "") -> ASGIApp:
     settings = settings or read_settings()
     openid, proxy = _openid(settings), _proxy(settings)
     if settings.api_url:
-        remote = st.App(_MAIN, lifespan=_warmed, routes=_frame(), middleware=[assets], on_script_error=_crashed)
+        watched = partial(_warmed, settings, None)
+        remote = st.App(_MAIN, lifespan=watched, routes=_frame(), middleware=[assets], on_script_error=_crashed)
         return _guarded(remote, settings, secret)
     service = Embedded(settings)
 
     @asynccontextmanager
     async def lifespan(streamlit: object) -> AsyncIterator[None]:
         signing_in = openid.lifespan() if openid else proxy.people.lifespan() if proxy else nullcontext()
-        async with service.lifespan(streamlit), signing_in, _warmed(streamlit):
+        async with service.lifespan(streamlit), signing_in, _warmed(settings, service.under_zero_retention, streamlit):
             vectors.listen(service.keep_vectors)
             try:
                 yield
@@ -129,11 +132,25 @@ def _crashed(error: Exception) -> bool:
 
 
 @asynccontextmanager
-async def _warmed(_app: object) -> AsyncIterator[None]:
-    """Import what the first page needs in the background, while the service already answers."""
-    warming = asyncio.create_task(asyncio.to_thread(_warm))
-    yield
-    await warming
+async def _warmed(settings: Settings, strict: "Strict | None", _app: object) -> AsyncIterator[None]:
+    """Import what the first page needs in the background, while the service already answers; then follow the flag.
+
+    `strict` asks which models are under zero data retention. Without it, the remote service is asked.
+    """
+    warming = asyncio.create_task(_prepare(settings, strict))
+    try:
+        yield
+    finally:
+        warming.cancel()
+        with suppress(asyncio.CancelledError):
+            await warming
+
+
+async def _prepare(settings: Settings, strict: "Strict | None") -> None:
+    await asyncio.to_thread(_warm)
+    from traitbench_app.workspace import kept_texts
+
+    await kept_texts.watch(strict or kept_texts.remote(settings), settings)
 
 
 def _warm() -> None:

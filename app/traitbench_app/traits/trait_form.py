@@ -3,7 +3,7 @@
 A click outside does not close it, because that would lose what was typed. Cancel keeps it for the next time.
 """
 
-from typing import get_args
+from typing import Any, get_args
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -179,7 +179,7 @@ def _save(handle: str, trait: Trait, fields: TraitInput, *, shown: str) -> dict[
     Raise the service's errors.
     """
     before, now = session.get(shown, trait), client().traits.get(handle, trait.key)
-    changes = {name: each for name, each in fields.model_dump(exclude={"key"}).items() if each != getattr(before, name)}
+    changes = changed(fields, before)
     theirs = {name: getattr(now, name) for name in changes if getattr(now, name) != getattr(before, name)}
     complaints = {
         name: f"Meanwhile this was changed to “{each}”. Save again to replace it."
@@ -192,6 +192,12 @@ def _save(handle: str, trait: Trait, fields: TraitInput, *, shown: str) -> dict[
         # Saving keeps a suggestion, also as it is.
         client().traits.update(handle, trait.key, **(changes or {"name": fields.name}))
     return complaints
+
+
+def changed(drawn: TraitInput, before: Trait) -> dict[str, Any]:
+    """Return the fields that differ, of those that the form has drawn: all others have their defaults in `drawn`."""
+    given = drawn.model_dump(include=drawn.model_fields_set - {"key"})
+    return {name: each for name, each in given.items() if each != getattr(before, name)}
 
 
 def _suggest_key(form: str, traits: list[Trait]) -> None:

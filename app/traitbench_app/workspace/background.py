@@ -189,7 +189,9 @@ def _make_room() -> None:
     # One more, for the work that is about to be added.
     for work in ended[: max(len(_IN_MEMORY) - MOST_IN_MEMORY + 1, 0)]:
         del _IN_MEMORY[work.id]
-        _TIMERS.pop(work.id).cancel()
+        # Work that has ended may not have its timer yet.
+        if timer := _TIMERS.pop(work.id, None):
+            timer.cancel()
 
 
 def _running() -> int:
@@ -212,7 +214,10 @@ def _forget_later(work_id: str, seconds: float) -> None:
     def wait(left: float) -> None:
         timer = threading.Timer(left, look)
         timer.daemon = True
-        _TIMERS[work_id] = timer
+        with _LOCK:
+            if work_id not in _IN_MEMORY:
+                return
+            _TIMERS[work_id] = timer
         timer.start()
 
     wait(seconds)

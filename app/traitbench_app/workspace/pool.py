@@ -14,7 +14,7 @@ saved by the service yet.
 import os
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -165,6 +165,13 @@ class PoolFile:
                 cursor.execute(f"DELETE FROM {table} WHERE {_OWN}", owner.key)
         self._rewrite()
 
+    def models(self, service: str) -> set[str]:
+        """Return the models of a service that have a pool."""
+        with self._lock:
+            asked = "SELECT model FROM {} WHERE service = ?"
+            both = " UNION ".join(asked.format(table) for table in ("texts", "decisions"))
+            return {model for (model,) in self._connection.execute(both, (service, service))}
+
     def discard_model(self, service: str, model: str) -> None:
         """Delete the pools of all people for a model."""
         with self._writing() as cursor:
@@ -238,10 +245,13 @@ def discard(handle: str) -> None:
     _forget_sessions(client().base_url, handle)
 
 
-def discard_for_everyone(handle: str) -> None:
-    """Delete the pools of all people for a model, because zero data retention begins."""
-    _file(read_settings().home / FILE).discard_model(client().base_url, handle)
-    _forget_sessions(client().base_url, handle)
+def remove_of(path: Path, handles: Collection[str], *, service: str) -> None:
+    """Delete the pools of models of a service in a file, whoever's they are, and end their labelling sessions."""
+    if path.exists():
+        file = _file(path)
+        for handle in file.models(service).intersection(handles):
+            file.discard_model(service, handle)
+            _forget_sessions(service, handle)
 
 
 def why_not(model: Model) -> str:

@@ -7,7 +7,7 @@ retention are never written.
 import gzip
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -48,7 +48,10 @@ class StoredBatch:
 
 
 def begin(folder: Path, batch: Batch, *, service: str) -> None:
-    """Write the request and the texts of a batch, and keep its results from here on; raise `OSError` if that fails."""
+    """Write the request and the texts of a batch, and keep its results from here on.
+
+    Raise `OSError` if that fails: the batch then stays in memory only, and nothing of it is left in the folder.
+    """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     request = {
         "owner": batch.owner,
@@ -59,9 +62,14 @@ def begin(folder: Path, batch: Batch, *, service: str) -> None:
         "keys": list(batch.traits),
         "at": datetime.now(UTC).isoformat(),
     }
-    batch.parts = Parts.create(folder / batch.id, request)
-    if batch.source is not None:
-        batch.parts.write(_INPUT, gzip.compress(batch.source.saved(), compresslevel=1))
+    try:
+        stored = Parts.create(folder / batch.id, request)
+        if batch.source is not None:
+            stored.write(_INPUT, gzip.compress(batch.source.saved(), compresslevel=1))
+    except OSError:
+        remove(folder, batch.id)
+        raise
+    batch.parts = stored
     for old in listing(folder, owner=batch.owner, service=service)[MOST_STORED:]:
         remove(folder, old.id)
 
@@ -113,10 +121,10 @@ def remove(folder: Path, batch_id: str) -> None:
             (folder / f"{batch_id}.{ending}").unlink(missing_ok=True)
 
 
-def remove_of(folder: Path, handle: str) -> None:
-    """Remove the batches of all people on a model."""
+def remove_of(folder: Path, handles: Collection[str], *, service: str) -> None:
+    """Remove the batches of all people on models of a service."""
     for each in list(_all(folder)):
-        if each.handle == handle:
+        if each.service == service and each.handle in handles:
             remove(folder, each.id)
 
 

@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -24,7 +24,10 @@ from traitbench_app.workspace.changes import Changes, as_input
 STORED_DAYS = 30
 """Days after which a file of unsaved edits is deleted."""
 
-_KEY, _DISCARDED, _FOLDER = "samples.unsaved", "samples.discarded", "unsaved"
+FOLDER = "unsaved"
+"""The folder in the home folder."""
+
+_KEY, _DISCARDED = "samples.unsaved", "samples.discarded"
 # The API replaces a sample that is edited, so "their text" is the newer sample that resembles the edited one most. That
 # is a guess, and the page says so.
 _SIMILAR, _COMPARED = 0.5, 2_000
@@ -133,7 +136,7 @@ def _store(handle: str, now: Unsaved, *, on_disk: bool) -> None:
             file.unlink(missing_ok=True)
         return
     with suppress(OSError):  # a full disk must not stop an edit: the session still has it
-        _write(file, now)
+        write(file, now)
 
 
 # ---- other people ----------------------------------------------------------------------------------------------------
@@ -214,14 +217,42 @@ def _counterpart(original: Sample, samples: Sequence[Sample]) -> Sample | None:
 # ---- the home folder -------------------------------------------------------------------------------------------------
 
 
+def remove_of(folder: Path, handles: Collection[str], *, service: str, owners: Collection[str] = ()) -> None:
+    """Remove the unsaved edits of models of a service, whoever's they are.
+
+    Files of an earlier release do not say whose model they are about. If `owners` names all people, theirs are found;
+    else all of these files are removed.
+    """
+    names = {_digest(service, handle) for handle in handles}
+    old = {_digest(owner, service, handle) for owner in owners for handle in handles}
+    for file in folder.glob("*"):
+        model, _, rest = file.name.partition(".")
+        is_old = "." not in rest
+        if model in (old if is_old else names) or (is_old and not owners):
+            with suppress(OSError):
+                file.unlink(missing_ok=True)
+
+
+def file_of(folder: Path, handle: str, *, service: str, owner: str) -> Path:
+    """Return the file of a person's unsaved edits of a model. Its name begins with that of the model's files."""
+    return folder / f"{_digest(service, handle)}.{_digest(owner, service, handle)}.json"
+
+
 def _file(handle: str) -> Path:
-    """Return the file of this person's unsaved edits of a model."""
-    settings = read_settings()
-    about = "\n".join((people.current().id, settings.base_url, handle))
-    return settings.home / _FOLDER / f"{hashlib.sha256(about.encode()).hexdigest()[:32]}.json"
+    settings, owner = read_settings(), people.current().id
+    folder, service = settings.home / FOLDER, settings.base_url
+    file = file_of(folder, handle, service=service, owner=owner)
+    with suppress(OSError):  # an earlier release named it in another way
+        (folder / f"{_digest(owner, service, handle)}.json").rename(file)
+    return file
 
 
-def _write(file: Path, now: Unsaved) -> None:
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
+
+
+def write(file: Path, now: Unsaved) -> None:
+    """Write unsaved changes to a file; raise `OSError` if that fails."""
     changes = now.changes
     content = {
         "edits": {each: edit.model_dump(exclude_unset=True) for each, edit in changes.edits.items()},

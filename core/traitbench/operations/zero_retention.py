@@ -103,6 +103,12 @@ def settle_or_say(engine: Engine, *model_ids: int, patience_s: float = _PATIENCE
         )
 
 
+def handles(engine: Engine) -> frozenset[str]:
+    """The handles of all models under zero data retention, archived or not."""
+    with reading(engine) as connection:
+        return models.under_zero_retention(connection)
+
+
 def sweep(engine: Engine) -> None:
     """Complete the purges that `settle` could not complete before."""
     with reading(engine) as connection:

@@ -92,6 +92,12 @@ class Embedded:
         if self.context is not None:
             sample_vectors.adopt(self.context.engine, encoder_digest, vectors)
 
+    def under_zero_retention(self) -> frozenset[str]:
+        """Return the handles of all models under zero data retention; none while the service is not open."""
+        from traitbench.operations import zero_retention
+
+        return frozenset() if self.context is None else zero_retention.handles(self.context.engine)
+
     def close(self) -> None:
         """Stop what `open` started. Late requests get a 503 that says that the service is stopping."""
         context, self.context = self.context, None

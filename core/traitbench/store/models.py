@@ -176,6 +176,11 @@ def presentation(connection: Connection, model_id: int) -> Presentation:
     return Presentation(*connection.execute(select(*columns).where(_MODELS.id == model_id)).one())
 
 
+def under_zero_retention(connection: Connection) -> frozenset[str]:
+    """The handles of all models under zero data retention, archived or not."""
+    return frozenset(connection.execute(select(_MODELS.handle).where(_MODELS.zero_data_retention)).scalars())
+
+
 def unsettled_purges(connection: Connection) -> dict[int, Any]:
     """The models with a purge that is not settled, and the time of that purge as it is stored.
 

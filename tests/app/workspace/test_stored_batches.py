@@ -1,5 +1,6 @@
 """Batches in the home folder: they come back as they were, for their owner only, and no kill loses a row."""
 
+import errno
 import io
 import json
 import signal
@@ -12,6 +13,7 @@ import pytest
 from tests.app.processes import eventually
 from tests.conftest import COLD, WARM, Service, Trained
 from traitbench.batch.audits import Audit
+from traitbench.batch.parts import Parts
 from traitbench.client import Traitbench
 from traitbench.contract.batches import BatchSettings, ScoredLine
 from traitbench.tables.source import opened
@@ -22,9 +24,13 @@ SERVICE = "http://127.0.0.1:1"
 LINES = b'{"text": "half \\ud83d", "stars": 5}\nno json\n{"text": "Thank you, my dear.", "stars": 1}\n'
 
 
-def begun(folder: Path, client: Traitbench, handle: str, *, owner: str = "ann", lines: bytes = LINES) -> Batch:
+def a_batch(client: Traitbench, handle: str, *, owner: str = "ann", lines: bytes = LINES) -> Batch:
     source = opened("a.jsonl", io.BytesIO(lines))
-    batch = Batch(client, BatchSettings(f"{handle}@v1"), source, "text", name="a.jsonl", keys=["warmth"], owner=owner)
+    return Batch(client, BatchSettings(f"{handle}@v1"), source, "text", name="a.jsonl", keys=["warmth"], owner=owner)
+
+
+def begun(folder: Path, client: Traitbench, handle: str, *, owner: str = "ann", lines: bytes = LINES) -> Batch:
+    batch = a_batch(client, handle, owner=owner, lines=lines)
     stored_batches.begin(folder, batch, service=SERVICE)
     return batch
 
@@ -101,8 +107,27 @@ def test_all_of_a_model_are_removed_also_those_of_an_earlier_release(tmp_path: P
     (tmp_path / "abcdefgh.json.gz").write_bytes(b"texts")
     [old] = (each for each in stored_batches.listing(tmp_path, owner="ann", service=SERVICE) if each.is_old)
     assert (old.id, old.name) == ("abcdefgh", "a")
-    stored_batches.remove_of(tmp_path, trained.handle)
+    stored_batches.remove_of(tmp_path, {trained.handle}, service="http://127.0.0.1:2")
+    assert len(list(tmp_path.iterdir())) == 4, "those of another service stay"
+    stored_batches.remove_of(tmp_path, {trained.handle}, service=SERVICE)
     assert [path.name for path in tmp_path.iterdir()] == [other.id]
+
+
+def test_a_batch_that_cannot_be_written_is_scored_in_memory(
+    tmp_path: Path, trained: Trained, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(parts: Parts, name: str, content: bytes) -> None:
+        if name != "request.json":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(parts, name, content)
+
+    batch, write = a_batch(trained.client, trained.handle), Parts.write
+    with monkeypatch.context() as patch:
+        patch.setattr(Parts, "write", full)
+        with pytest.raises(OSError, match="No space left"):
+            stored_batches.begin(tmp_path, batch, service=SERVICE)
+    assert list(tmp_path.iterdir()) == []
+    assert (scored(batch).state, batch.done) == ("done", 3)
 
 
 # ---- kills -----------------------------------------------------------------------------------------------------------
