@@ -71,6 +71,21 @@ def test_a_strip_of_many_samples_stays_in_its_frame_and_says_what_a_dot_is(sampl
     assert len(dots(picture)) == -(-samples // several) + 1
 
 
+def test_more_than_400_samples_of_a_pole_are_five_to_a_dot() -> None:
+    few, many = (
+        strip(counts(positive=dict.fromkeys(range(50, 100), each), negative={}), negative="cold", positive="warm")
+        for each in (8, 9)
+    )
+    assert "A dot is" not in few
+    assert "A dot is up to 5 samples" in many
+
+
+def test_without_labels_the_names_of_the_poles_are_only_in_the_words() -> None:
+    picture = strip(counts(positive={99: 1}, negative={}), negative="cold", positive="warm", is_labelled=False)
+    assert "<bdi" not in picture
+    assert "1 of 1 warm" in picture
+
+
 def test_rings_keep_their_share_where_a_dot_is_several_samples() -> None:
     right = {score: 40 if score > 90 else 3 for score in range(51, 101)}
     wrong = dict.fromkeys(range(47), 1)

@@ -142,6 +142,30 @@ def forks_of(model: Model) -> list[Model]:
     return [each for each in known if each.forked_from is not None and each.forked_from.handle == model.handle]
 
 
+def draft_of(model: Model) -> Model:
+    """Return the draft that edits go into: the model itself or, if it is in use, a draft of its version.
+
+    One that was begun is taken up, the newest of several; without one it is made. Raise the service's errors.
+    """
+    if model.state != "ready":
+        return model
+    begun = [
+        each
+        for each in forks_of(model)
+        if each.state in ("draft", "failed") and each.version_no is None and is_based_on(each, model)
+    ]
+    if begun:
+        return max(begun, key=lambda each: (len(each.handle), each.handle))
+    namespace, _, name = model.handle.partition(".")
+    return client().models.fork(model.handle, f"{namespace}.{free_name(namespace, name)}")
+
+
+def is_based_on(fork: Model, model: Model) -> bool:
+    """Whether a fork was made from the version of a model that is in use now."""
+    origin = fork.forked_from
+    return origin is not None and (origin.handle, origin.version_no) == (model.handle, model.version_no)
+
+
 def origin_of(model: Model) -> Model | None:
     """The model that a fork was made from; None if the model is no fork, or if that cannot be read."""
     if model.forked_from is None:

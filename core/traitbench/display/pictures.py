@@ -17,7 +17,8 @@ from traitbench.display.text import count, isolated, shortened
 from traitbench.display.tokens import token
 
 _NARROW = 30
-_FEW, _TIGHT, _TIGHTEST = 400, 2.0, 0.5  # samples of a pole, and pixels from one dot of a stack to the next
+_FEW, _SEVERAL = 400, 5  # samples of a pole that have a dot each, and how many a dot stands for where there are more
+_TIGHT, _TIGHTEST = 2.0, 0.5  # pixels from one dot of a stack to the next
 _NOTE = f"font-size:12px;line-height:16px;font-variant-numeric:tabular-nums;color:{token('ink-3')}"
 _OPACITY: Mapping[Confidence, float] = {"high": 1.0, "moderate": 0.52, "low": 1.0}
 _HATCHED = f"repeating-linear-gradient(-55deg, {token('line-strong')} 0 2px, transparent 2px 6px)"  # no side is claimed
@@ -37,6 +38,7 @@ def strip(
     radius: float = RADIUS,
     opens: bool = False,
     among: Sequence[Mapping[Pole, Sequence[int]]] = (),
+    is_labelled: bool = True,
 ) -> str:
     """Draw the samples of both poles by their score: the positive ones stand up, the negative ones hang down.
 
@@ -44,7 +46,8 @@ def strip(
     Dots of a tall stack overlap. If it would not fit even so, a dot stands for several samples, and the picture says
     for how many; rings keep their share. `among` are the counts of strips beside it, which get the same scale. The
     labels keep their size when the picture gets narrower than `width`. With `opens`, the samples of each tenth are a
-    button with a `data-cell`, such as `negative.30` for the scores from 30 to 39.
+    button with a `data-cell`, such as `negative.30` for the scores from 30 to 39. Without `is_labelled`, who draws it
+    writes the labels.
     """
     widest = 2 * radius + 0.6
     lowest = radius + 0.8
@@ -52,9 +55,8 @@ def strip(
     columns = min(101, max(1, int(width / widest)))  # more columns than scores would leave empty ones between full ones
     every = (counts, *among)
     is_small = max(sum(by_score) for each in every for by_score in each.values()) <= _FEW
-    per_dot = max(
-        1, ceil((_tallest(every, columns, 1) - 1) * (_TIGHTEST if is_small else _TIGHT) * radius / RADIUS / room)
-    )
+    tightest = (_TIGHTEST if is_small else _TIGHT) * radius / RADIUS
+    per_dot = max(1 if is_small else _SEVERAL, ceil((_tallest(every, columns, 1) - 1) * tightest / room))
     step = min(widest, room / max(1, _tallest(every, columns, per_dot) - 1))
     middle = height / 2
     drawn, wrong = "", ""
@@ -75,7 +77,9 @@ def strip(
     across = f"left:0;right:0;top:50%;border-top:1px solid {token('line-strong')}"
     down = f"top:0;bottom:0;left:50%;border-left:1px dashed {token('ink-3')}"
     axis = "".join(f'<div style="position:absolute;{line}"></div>' for line in (across, down))
-    labels = _corner(negative, "left:0;top:0", "left-ink") + _corner(positive, "right:0;bottom:0", "right-ink")
+    labels = ""
+    if is_labelled:
+        labels = _corner(negative, "left:0;top:0", "left-ink") + _corner(positive, "right:0;bottom:0", "right-ink")
     if per_dot > 1:
         labels += f'<div style="position:absolute;left:50%;top:0;padding-left:6px;{_NOTE}">{_several(per_dot)}</div>'
     size = f"max-width:{width}px;aspect-ratio:{width}/{height}"
