@@ -1,47 +1,75 @@
-"""The operations of the contract, and those that need no key."""
+"""The operations of the table as tests ask for them, and the routes that the specification names."""
 
-OPEN = {"/v1/health", "/v1/openapi.json", "/v1/docs"}
-LOCAL = {"/v1/metrics"}  # open to callers on the machine of the service, as tests are
-DECLARED = {
-    "GET /v1/health",
-    "GET /v1/openapi.json",
-    "GET /v1/docs",
+from collections.abc import Mapping
+from typing import Any
+
+from traitbench.contract import operations
+from traitbench.contract.operation import PREFIX, Operation
+from traitbench.contract.operations import ALL, ROUTES
+
+
+def route(operation: Operation[Any]) -> str:
+    return f"{operation.method} {PREFIX}{operation.path}"
+
+
+OPEN = {PREFIX + each.path for each in ALL if each.rule.scope == "none"}
+LOCAL = {PREFIX + each.path for each in ALL if each.rule.locally_open}  # tests are on the machine of the service
+DECLARED = {route(each) for each in ROUTES.values()}
+KEYED = [each for each in ALL if each.rule.scope != "none"]
+
+# The specification's own list, whatever the table says.
+SPECIFIED = {
     "POST /v1/models",
     "GET /v1/models",
     "GET /v1/models/{handle}",
     "PATCH /v1/models/{handle}",
     "DELETE /v1/models/{handle}",
-    "POST /v1/models/{handle}/restore",
-    "POST /v1/models/import",
-    "GET /v1/models/{handle}/export",
-    "POST /v1/models/{handle}/fork",
-    "POST /v1/models/{handle}/promote",
     "POST /v1/models/{handle}/train",
-    "POST /v1/models/{handle}/retrain",
-    "POST /v1/models/{handle}/traits",
     "POST /v1/models/{handle}/traits/discover",
-    "GET /v1/models/{handle}/traits",
-    "GET /v1/models/{handle}/traits/{key}",
+    "POST /v1/models/{handle}/traits",
     "PATCH /v1/models/{handle}/traits/{key}",
     "DELETE /v1/models/{handle}/traits/{key}",
+    "GET /v1/models/{handle}/traits",
     "POST /v1/models/{handle}/samples",
-    "POST /v1/models/{handle}/samples/synthesize",
-    "GET /v1/models/{handle}/samples/synthesize",
-    "GET /v1/models/{handle}/samples/rejected",
     "GET /v1/models/{handle}/samples",
-    "PATCH /v1/models/{handle}/samples",
-    "DELETE /v1/models/{handle}/samples/{sample_id}",
-    "POST /v1/models/{handle}/samples/delete",
-    "GET /v1/models/{handle}/versions",
-    "PUT /v1/models/{handle}/versions/active",
+    "POST /v1/models/{handle}/samples/synthesize",
     "GET /v1/models/{handle}/versions/{name}",
     "POST /v1/models/{handle}/versions/{name}",
     "DELETE /v1/models/{handle}/versions/{name}",
-    "POST /v1/versions/compare",
-    "GET /v1/models/{handle}/activations",
     "POST /v1/models/{handle}/score",
-    "POST /v1/models/{handle}/compare",
-    "POST /v1/models/{handle}/score/batch",
-    "POST /v1/extract",
-    "GET /v1/metrics",
 }
+
+# A valid body of each operation that takes one. Tests fail for an operation that has none here.
+BODIES: Mapping[Operation[Any], dict[str, Any]] = {
+    operations.MODELS_CREATE: {"handle": "mine.bodies"},
+    operations.MODELS_IMPORT: {"format": "traitbench-bundle-1"},
+    operations.MODELS_UPDATE: {"description": ""},
+    operations.MODELS_TRAIN: {"effort": "low"},
+    operations.MODELS_FORK: {"handle": "mine.new"},
+    operations.MODELS_PROMOTE: {"from": "mine.ready"},
+    operations.TRAITS_ADD: {"traits": [{"name": "Tone"}]},
+    operations.TRAITS_UPDATE: {"description": ""},
+    operations.TRAITS_DISCOVER: {"effort": "low"},
+    operations.SAMPLES_ADD: {"samples": [{"trait": "tone", "text": "x", "quality": 1.0}]},
+    operations.SAMPLES_UPDATE: {"ids": [1], "held_out": True},
+    operations.SAMPLES_DELETE_MANY: {"ids": [1]},
+    operations.SAMPLES_SYNTHESIZE: {"effort": "low"},
+    operations.VERSIONS_TAG: {"version": "v1"},
+    operations.VERSIONS_ACTIVATE: {"version": "v1"},
+    operations.VERSIONS_COMPARE: {"a": "mine.ready", "b": "mine.ready@v1"},
+    operations.SCORES_SCORE: {"content": "a text"},
+    operations.SCORES_FEEDBACK: {"content": "a text", "feedback": {"tone": 1}},
+    operations.SCORES_COMPARE: {"a": "a text", "b": "another"},
+    operations.SCORES_BATCH: {"contents": ["a text", "another"]},
+    operations.EXTRACT: {"url": "https://nowhere.example"},
+}
+
+_PLACES = {"key": "tone", "sample_id": 1, "name": "v1"}
+_TAG = {"name": "best"}
+
+
+def request(operation: Operation[Any], handle: str) -> tuple[str, str, Any]:
+    """Method, path and body of a request that is valid for a model with the trait `tone` and one version."""
+    is_of_tag = operation in (operations.VERSIONS_TAG, operations.VERSIONS_UNTAG)
+    places = {**_PLACES, **(_TAG if is_of_tag else {}), "handle": handle}
+    return operation.method, PREFIX + operation.path.format_map(places), BODIES.get(operation)

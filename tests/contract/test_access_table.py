@@ -11,42 +11,31 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from tests.contract.access import HIDDEN, NAMESPACE, OK, SCOPE, TABLE, WITHOUT_HANDLE, Asked
-from tests.contract.declared import DECLARED, LOCAL, OPEN
+from tests.contract.access import FEEDBACK, HIDDEN, NAMESPACE, OK, SCOPE, TABLE
+from tests.contract.declared import DECLARED, LOCAL, OPEN, request
 from tests.contract.world import Answer, World, signed
+from traitbench.contract.operation import Operation
 from traitbench.operations import keys
-from traitbench.operations.access import RULES
 
 HANDLES = ["mine.ready", "demo.ready", "other.ready", "mine.blank", "demo.blank", "other.blank"]
 CASES = [
-    pytest.param(*asked, key, handle, expected, id=f"{asked[0]}-{key}-{handle}")
+    pytest.param(operation, key, handle, expected, id=f"{operation.name}-{key}-{handle}")
     for operations, key, columns in TABLE
-    for asked in operations
+    for operation in operations
     for handle, expected in zip(HANDLES, columns, strict=True)
     if expected is not None
 ]
 
 
-CARD = {"Accept": "text/markdown"}
+def ask(world: World, operation: Operation[Any], handle: str, key: str | None) -> Answer:
+    method, path, body = request(operation, handle)
+    return world.call(method, path, key=key, json=body, headers={"Accept": operation.offers[0]})
 
 
-def ask(world: World, asked: Asked, handle: str, key: str | None) -> Answer:
-    operation, method, path, body = asked
-    return world.call(
-        method, path.format(handle), key=key, json=body, headers=CARD if operation == "models.card" else {}
-    )
-
-
-@pytest.mark.parametrize(("operation", "method", "path", "body", "key", "handle", "expected"), CASES)
-def test_the_table(
-    world: World, operation: str, method: str, path: str, body: Any, key: str, handle: str, expected: tuple[int, str]
-) -> None:
-    answer = ask(world, (operation, method, path, body), handle, key)
+@pytest.mark.parametrize(("operation", "key", "handle", "expected"), CASES)
+def test_the_table(world: World, operation: Operation[Any], key: str, handle: str, expected: tuple[int, str]) -> None:
+    answer = ask(world, operation, handle, key)
     assert (answer.status, answer.code) == expected
-
-
-def test_the_table_has_every_operation() -> None:
-    assert {asked[0] for operations, *_ in TABLE for asked in operations} == set(RULES) - WITHOUT_HANDLE
 
 
 @pytest.mark.parametrize("key", ["authoring", "scoring"])
@@ -166,20 +155,20 @@ def test_every_operation_needs_a_key_that_is_good(world: World, revoked: str, op
 
 
 HIDING = [
-    pytest.param(asked, key, id=f"{asked[0]}-{key}")
+    pytest.param(operation, key, id=f"{operation.name}-{key}")
     for operations, key, _ in TABLE
-    for asked in operations
-    if asked[0] != "scores.feedback" or key == "authoring"
+    for operation in operations
+    if operations is not FEEDBACK or key == "authoring"
 ]
 
 
-@pytest.mark.parametrize(("asked", "key"), HIDING)
-def test_nothing_tells_whether_a_foreign_model_exists(world: World, asked: Asked, key: str) -> None:
+@pytest.mark.parametrize(("operation", "key"), HIDING)
+def test_nothing_tells_whether_a_foreign_model_exists(world: World, operation: Operation[Any], key: str) -> None:
     """The same bytes but for name and request id, and the same questions to the database, in the same number."""
     results = []
     for handle in ("other.ready", "other.blank"):
         with questions(world) as asked_of_the_store:
-            answer = ask(world, asked, handle, key)
+            answer = ask(world, operation, handle, key)
         results.append((seen_by_caller(answer, handle), asked_of_the_store))
     assert results[0] == results[1]
 

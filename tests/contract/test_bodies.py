@@ -10,37 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.contract.declared import request
 from tests.contract.world import World, as_json, signed
 from tests.size import sized
+from traitbench.contract.operations import ROUTES
 
 MARK = "Zyzzyva-quux"
 
 OPERATIONS: dict[str, tuple[str, str, Any]] = {
-    "models.create": ("POST", "/v1/models", {"handle": "mine.bodies"}),
-    "models.update": ("PATCH", "/v1/models/mine.draft", {"description": ""}),
-    "models.train": ("POST", "/v1/models/mine.draft/train", {"effort": "low"}),
-    "models.import": ("POST", "/v1/models/import", {"format": "traitbench-bundle-1"}),
-    "traits.discover": ("POST", "/v1/models/mine.empty/traits/discover", {"effort": "low"}),
-    "samples.synthesize": ("POST", "/v1/models/mine.archived/samples/synthesize", {"effort": "low"}),
-    "traits.add": ("POST", "/v1/models/mine.draft/traits", {"traits": [{"name": "Tone"}]}),
-    "traits.update": ("PATCH", "/v1/models/mine.draft/traits/tone", {"description": ""}),
-    "samples.add": (
-        "POST",
-        "/v1/models/mine.draft/samples",
-        {"samples": [{"trait": "tone", "text": "x", "quality": 1.0}]},
-    ),
-    "samples.update": ("PATCH", "/v1/models/mine.draft/samples", {"ids": [1], "held_out": True}),
-    "samples.delete_many": ("POST", "/v1/models/mine.draft/samples/delete", {"ids": [1]}),
-    "versions.activate": ("PUT", "/v1/models/mine.ready/versions/active", {"version": "v1"}),
-    "models.fork": ("POST", "/v1/models/mine.archived/fork", {"handle": "mine.bodies"}),
-    "models.promote": ("POST", "/v1/models/mine.archived/promote", {"from": "mine.draft"}),
-    "versions.compare": ("POST", "/v1/versions/compare", {"a": "mine.ready", "b": "mine.ready@v1"}),
-    "scores.score": ("POST", "/v1/models/mine.ready/score", {"content": "x"}),
-    "scores.compare": ("POST", "/v1/models/mine.ready/compare", {"a": "x", "b": "y"}),
-    "scores.batch": ("POST", "/v1/models/mine.ready/score/batch", {"contents": ["x"]}),
-    "extract": ("POST", "/v1/extract", {"url": "https://nowhere.example"}),
+    each.name: request(each, "mine.ready" if each.takes_version else "mine.draft")
+    for each in ROUTES.values()
+    if each.body is not None
 }
-WITHOUT_BODY = ("models.train", "traits.discover", "samples.synthesize")  # an empty one is {}
+WITHOUT_BODY = ("models.train", "traits.discover", "samples.synthesize", "versions.tag")  # an empty one is {}
 WITH_BODY = [name for name in OPERATIONS if name not in WITHOUT_BODY]
 # What else is malformed: tests/service/test_strict_json.py.
 MALFORMED = {"broken off": b'{"description": "', "key twice": b'{"description": "a", "description": "b"}'}

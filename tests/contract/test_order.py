@@ -7,26 +7,14 @@ from typing import Any
 
 import pytest
 
+from tests.contract.declared import request
 from tests.contract.world import World
+from traitbench.contract.operations import ROUTES
 
 MALFORMED: dict[str, Any] = {"raw": b"{"}
-WITH_BODY = [
-    ("PATCH", "/v1/models/{}"),
-    ("POST", "/v1/models/{}/train"),
-    ("POST", "/v1/models/{}/traits/discover"),
-    ("POST", "/v1/models/{}/samples/synthesize"),
-    ("POST", "/v1/models/{}/traits"),
-    ("PATCH", "/v1/models/{}/traits/tone"),
-    ("POST", "/v1/models/{}/samples"),
-    ("PATCH", "/v1/models/{}/samples"),
-    ("PUT", "/v1/models/{}/versions/active"),
-    ("POST", "/v1/models/{}/fork"),
-    ("POST", "/v1/models/{}/promote"),
-    ("POST", "/v1/models/{}/score"),
-    ("POST", "/v1/models/{}/compare"),
-    ("POST", "/v1/models/{}/score/batch"),
-]
-WRITES = WITH_BODY[:-3]
+_WITH_BODY = [each for each in ROUTES.values() if each.body is not None and "{handle}" in each.path]
+WITH_BODY = [request(each, "{}")[:2] for each in _WITH_BODY]
+WRITES = [request(each, "{}")[:2] for each in _WITH_BODY if each.rule.reach == "write"]
 
 
 def code(answer: Any) -> tuple[int, str]:

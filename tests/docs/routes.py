@@ -1,11 +1,11 @@
-"""The routes of the API as its page lists them, read from the OpenAPI document and the table of access rules."""
+"""The routes of the API as its page lists them, read from the OpenAPI document and the table of operations."""
 
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from traitbench.operations.access import RULES
+from traitbench.contract.operations import ROUTES
 from traitbench.service import openapi
 from traitbench.service.app import create_app
 from traitbench.service.request_id import RequestIdMiddleware
@@ -35,14 +35,14 @@ def rows() -> Iterator[dict[str, str]]:
     """The table of routes."""
     for method, path, operation in operations():
         name = operation["summary"]
-        rule = RULES.get(name)
+        rule = ROUTES[name].rule
         success = {status: answer for status, answer in operation["responses"].items() if status < "300"}
         yield {
             "Method": method,
             "Path": f"`{path}`",
             "Operation": f"`{name}`",
-            "Key": rule.scope if rule else "none",
-            "Reach": rule.reach if rule else NONE,
+            "Key": rule.scope,
+            "Reach": rule.reach or NONE,
             "Success": ", ".join(success),
             "Body": _types(operation.get("requestBody", {}).get("content", {})),
             "Answer": _types(next(iter(success.values()))["content"]),

@@ -22,8 +22,9 @@ from tests.patience import PATIENCE_S
 from tests.service.conftest import ADDRESS, Quiet
 from tests.size import sized
 from traitbench.client import Traitbench
+from traitbench.contract.operation import Work
 from traitbench.service.app import create_app
-from traitbench.service.capacity import Bound, Capacity, Kind, ResourceShare, bounds_for, kinds
+from traitbench.service.capacity import Bound, Capacity, ResourceShare, bounds_for, kinds
 from traitbench.settings import Settings
 
 KIB = 1024
@@ -113,7 +114,7 @@ class Place:
         result: Capacity = self.app.state.capacity
         return result
 
-    def now(self, kind: Kind) -> Mapping[str, int]:
+    def now(self, kind: Work) -> Mapping[str, int]:
         return self.capacity.snapshot()[kind]
 
     def post(self, path: str, body: Any, **headers: str) -> httpx.Response:
@@ -164,7 +165,7 @@ HELD: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("kind", HELD)
-def test_beyond_its_slots_a_kind_is_refused_and_no_other(quiet: Quiet, kind: Kind) -> None:
+def test_beyond_its_slots_a_kind_is_refused_and_no_other(quiet: Quiet, kind: Work) -> None:
     path, body = HELD[kind]
     with small(quiet, **{kind: ONE}) as place, ThreadPoolExecutor(8) as callers:
         first = callers.submit(place.post, path.format(place.handle), body)

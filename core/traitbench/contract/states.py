@@ -11,7 +11,7 @@ from typing import Literal
 from traitbench.contract.models import State
 from traitbench.errors import ModelArchived, ModelBusy, ModelNotDraft, ModelNotTrained, TraitbenchError
 
-Operation = Literal[
+Transition = Literal[
     "edit",  # traits and samples
     "withdraw",  # feedback that waits
     "train",
@@ -43,7 +43,7 @@ class Outcome(Enum):
 Cell = Outcome | type[TraitbenchError]
 
 _STATES: tuple[State, ...] = ("draft", "busy", "ready", "failed", "archived")
-_ROWS: Mapping[Operation, tuple[Cell, ...]] = {
+_ROWS: Mapping[Transition, tuple[Cell, ...]] = {
     "edit": (Outcome.PROCEED, ModelBusy, ModelNotDraft, Outcome.PROCEED, ModelArchived),
     "withdraw": (Outcome.PROCEED, ModelBusy, Outcome.PROCEED, Outcome.PROCEED, ModelArchived),
     "train": (Outcome.PROCEED, Outcome.MATCH, Outcome.NOTHING, Outcome.PROCEED, ModelArchived),
@@ -61,11 +61,11 @@ _ROWS: Mapping[Operation, tuple[Cell, ...]] = {
     "restore": (Outcome.NOTHING,) * 4 + (Outcome.PROCEED,),
 }
 
-TABLE: Mapping[Operation, Mapping[State, Cell]] = {
+TABLE: Mapping[Transition, Mapping[State, Cell]] = {
     operation: dict(zip(_STATES, row, strict=True)) for operation, row in _ROWS.items()
 }
 
 
-def outcome(operation: Operation, state: State) -> Cell:
+def outcome(operation: Transition, state: State) -> Cell:
     """Return the outcome of an operation in a state, or the class of the error to raise."""
     return TABLE[operation][state]

@@ -1,17 +1,19 @@
-"""Access rules as a table, checked in the contract's order: scope, handle, namespace, existence.
+"""The access rules of the table of operations, checked in the contract's order: scope, handle, namespace, existence.
 
 The service checks them before it reads a body; every operation checks them again in its own transaction.
 
 See core/docs/contract.md, section 3.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 from sqlalchemy import Connection
 
+from traitbench.contract import operations
+from traitbench.contract.operation import Operation, Reach
 from traitbench.errors import InsufficientScope, ModelNotFound, NamespaceForbidden, TraitNotFound
 from traitbench.names import Handle, parse_handle, parse_pinned_handle
 from traitbench.operations import rules
@@ -22,54 +24,6 @@ from traitbench.store.models import ModelRow
 
 if TYPE_CHECKING:
     from traitbench.operations.context import Context
-
-_Read = Literal[
-    "models.list",
-    "models.get",
-    "models.card",
-    "traits.list",
-    "traits.get",
-    "versions.list",
-    "versions.get",
-    "versions.compare",
-    "versions.activations",
-    "scores.score",
-    "scores.compare",
-    "scores.batch",
-    "extract",
-]
-_OwnedRead = Literal[
-    "models.export",
-    "samples.list",
-    "samples.plan",
-    "samples.rejected",
-]
-_Write = Literal[
-    "models.create",
-    "models.update",
-    "models.delete",
-    "models.restore",
-    "models.train",
-    "models.retrain",
-    "models.import",
-    "models.fork",
-    "models.promote",
-    "traits.discover",
-    "traits.add",
-    "traits.update",
-    "traits.delete",
-    "samples.add",
-    "samples.update",
-    "samples.delete",
-    "samples.delete_many",
-    "samples.synthesize",
-    "versions.tag",
-    "versions.untag",
-    "versions.activate",
-    "scores.feedback",
-]
-Operation = _Read | _OwnedRead | _Write | Literal["metrics"]
-Reach = Literal["read", "owned read", "write"]
 
 
 @dataclass(frozen=True)
@@ -87,24 +41,13 @@ class Caller:
         return self.name or self.key_id
 
 
-@dataclass(frozen=True)
-class Rule:
-    """The scope that an operation needs, and the namespaces that it can reach."""
-
-    scope: Literal["any", "authoring"]
-    reach: Reach
-
-
-RULES: Mapping[Operation, Rule] = {
-    **dict.fromkeys(get_args(_Read), Rule("any", "read")),
-    **dict.fromkeys(get_args(_OwnedRead), Rule("authoring", "owned read")),
-    **dict.fromkeys(get_args(_Write), Rule("authoring", "write")),
-    "metrics": Rule("authoring", "read"),
-}
-
-
 def check(
-    context: "Context", caller: Caller, operation: Operation, handle: str | None = None, *, trait: str | None = None
+    context: "Context",
+    caller: Caller,
+    operation: Operation[Any],
+    handle: str | None = None,
+    *,
+    trait: str | None = None,
 ) -> None:
     """Raise what a call of this operation would raise before its body is read.
 
@@ -121,28 +64,27 @@ def check(
     with reading(context.engine) as connection:
         model = require_model(models.find(connection, name), name)
         # An update may bring a dismissed suggestion back.
-        if operation != "traits.update" or not traits.is_dismissed(connection, model.id, trait):
+        if operation is not operations.TRAITS_UPDATE or not traits.is_dismissed(connection, model.id, trait):
             trait_of(connection, model, trait)
 
 
-def check_scope(caller: Caller, operation: Operation) -> None:
+def check_scope(caller: Caller, operation: Operation[Any]) -> None:
     """Raise `InsufficientScope` if the operation needs an authoring key and the caller's is not one."""
-    if RULES[operation].scope == "authoring" and caller.scope != "authoring":
+    if operation.rule.scope == "authoring" and caller.scope != "authoring":
         raise InsufficientScope("This needs a key with the scope authoring.", details={"scope": caller.scope})
 
 
-def permit(context: "Context", caller: Caller, operation: Operation, handle: str) -> Handle:
+def permit(context: "Context", caller: Caller, operation: Operation[Any], handle: str) -> Handle:
     """The parsed handle, if scope and namespace allow the operation. Whether the model exists is not checked."""
     check_scope(caller, operation)
-    pinned = operation.startswith("scores.") or operation == "versions.compare"
-    name = parse_pinned_handle(handle).handle if pinned else parse_handle(handle)
-    _check_namespace(context, caller, RULES[operation].reach, name)
+    name = parse_pinned_handle(handle).handle if operation.takes_version else parse_handle(handle)
+    _check_namespace(context, caller, operation.rule.reach, name)
     return name
 
 
 @contextmanager
 def to_read(
-    context: "Context", caller: Caller, operation: Operation, handle: str
+    context: "Context", caller: Caller, operation: Operation[Any], handle: str
 ) -> Iterator[tuple[Connection, ModelRow]]:
     """The model of an operation that the caller may do, in a transaction that only reads."""
     name = str(permit(context, caller, operation, handle))
@@ -152,7 +94,7 @@ def to_read(
 
 @contextmanager
 def to_change(
-    context: "Context", caller: Caller, operation: Operation, handle: str
+    context: "Context", caller: Caller, operation: Operation[Any], handle: str
 ) -> Iterator[tuple[Connection, ModelRow]]:
     """The model of an operation that the caller may do, locked in a transaction that may write."""
     name = str(permit(context, caller, operation, handle))
@@ -190,7 +132,7 @@ def _exists(context: "Context", name: str) -> None:
         require_model(models.find(connection, name), name)
 
 
-def _check_namespace(context: "Context", caller: Caller, reach: Reach, name: Handle) -> None:
+def _check_namespace(context: "Context", caller: Caller, reach: Reach | None, name: Handle) -> None:
     if name.namespace in caller.namespaces:
         return
     public = name.namespace in context.settings.public_namespaces

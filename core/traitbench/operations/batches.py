@@ -13,6 +13,7 @@ from threading import BoundedSemaphore
 from pydantic_core import to_json
 
 from traitbench.as_read import as_read, is_blank
+from traitbench.contract import operations
 from traitbench.contract.batches import BatchRequest, LineError
 from traitbench.contract.texts import is_url
 from traitbench.encoders.scheduler import SCHEDULER, WIDTH
@@ -42,7 +43,7 @@ def open_batch(
 
     Raise the errors that a score of a valid text would raise.
     """
-    access.permit(context, caller, "scores.batch", handle)
+    access.permit(context, caller, operations.SCORES_BATCH, handle)
     # Looked up once. If every text looked it up, one batch could mix two versions. The price: after the model is
     # archived, the batch still sends its cards.
     served = serving.now(context, handle, body.traits)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import IO, Any
 
+from traitbench.contract import operations
 from traitbench.contract.bundles import FORMAT, Bundle, BundledSample, digest, document
 from traitbench.contract.models import Model, ModelCreate
 from traitbench.operations import access, rules
@@ -22,7 +23,7 @@ def export(context: Context, caller: Caller, handle: str, file: IO[bytes]) -> No
 
     Samples are read twice, once for the digest and once for the document, so that they need not fit in memory.
     """
-    with access.to_read(context, caller, "models.export", handle) as (connection, model):
+    with access.to_read(context, caller, operations.MODELS_EXPORT, handle) as (connection, model):
         with_samples = not model.zero_data_retention
         positions = bundles.positions(connection, model.id) if with_samples else {}
         bundle = Bundle(
@@ -47,7 +48,7 @@ def export(context: Context, caller: Caller, handle: str, file: IO[bytes]) -> No
 
 def import_(context: Context, caller: Caller, bundle: Bundle, handle: str | None = None) -> Model:
     """Create a model from a bundle, under its own handle or another; its versions get `triggered_by` "backfill"."""
-    name = access.permit(context, caller, "models.import", bundle.handle if handle is None else handle)
+    name = access.permit(context, caller, operations.MODELS_IMPORT, bundle.handle if handle is None else handle)
     check(context, bundle)
     now = rules.now()
     with writing(context.engine) as connection:

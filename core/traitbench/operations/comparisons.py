@@ -21,6 +21,7 @@ from traitbench.comparison.versions import (
     score_pairs,
 )
 from traitbench.comparison.versions import compare as compare_sides
+from traitbench.contract import operations
 from traitbench.contract.comparisons import (
     MOST_EXPLAINED,
     ComparedText,
@@ -55,9 +56,9 @@ def compare(context: Context, caller: Caller, body: VersionsCompareRequest) -> V
     names = {}
     for side in ("a", "b"):
         with _naming(side):
-            names[side] = str(access.permit(context, caller, "versions.compare", getattr(body, side)))
+            names[side] = str(access.permit(context, caller, operations.VERSIONS_COMPARE, getattr(body, side)))
             if body.explain:
-                access.permit(context, caller, "samples.list", names[side])
+                access.permit(context, caller, operations.SAMPLES_LIST, names[side])
     served = {}
     for side in ("a", "b"):
         with _naming(side):

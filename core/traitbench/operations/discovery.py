@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine
 
+from traitbench.contract import operations
 from traitbench.contract.models import RunStarted
 from traitbench.contract.samples import text_hash
 from traitbench.contract.traits import DiscoverRequest
@@ -67,7 +68,7 @@ Directions = NDArray[np.float64]
 def start(context: Context, caller: Caller, handle: str, body: DiscoverRequest) -> RunStarted:
     """Queue a discovery, which searches the samples for new traits."""
     texts = {text_hash(text): text for text in body.texts}
-    with access.to_change(context, caller, "traits.discover", handle) as (connection, model):
+    with access.to_change(context, caller, operations.TRAITS_DISCOVER, handle) as (connection, model):
         started = model_runs.begin(
             connection,
             context.runs,

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
+from traitbench.contract import operations
 from traitbench.contract.explanations import Explanation, Nearest, Neighbour
 from traitbench.encoders import leave_one_out_of
 from traitbench.encoders.scheduler import SCHEDULER
@@ -54,7 +55,7 @@ def explained(
 
 def _may_read(context: Context, caller: Caller, handle: str) -> bool:
     try:
-        access.permit(context, caller, "samples.list", handle)
+        access.permit(context, caller, operations.SAMPLES_LIST, handle)
     except (InsufficientScope, NamespaceForbidden, ModelNotFound):
         return False
     return True

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args
 
+from traitbench.contract import operations
 from traitbench.contract.metrics import HeldOutFigures, Languages, Sureness, TraitMetrics
 from traitbench.contract.models import Model
 from traitbench.contract.rounding import in_decimals
@@ -39,7 +40,7 @@ _SOURCE_FIELDS = ("name", "license", "citation", "url")
 
 def card(context: Context, caller: Caller, handle: str) -> str:
     """The card of a model, as Markdown."""
-    with access.to_read(context, caller, "models.card", handle) as (connection, row):
+    with access.to_read(context, caller, operations.MODELS_CARD, handle) as (connection, row):
         model, shown = models.read(connection, row.id), traits.every(connection, row.id).items()
         active = row.active_version_id
         version = None if active is None else versions.read_if_readable(connection, active)

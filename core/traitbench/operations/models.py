@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from sqlalchemy import Connection
 
+from traitbench.contract import operations
 from traitbench.contract.models import RESTORABLE_DAYS, Model, ModelCreate, ModelDeleted, ModelUpdate, State
 from traitbench.contract.page import LARGEST_PAGE, ModelPage
 from traitbench.contract.states import Outcome
@@ -42,7 +43,7 @@ _RESTORABLE = timedelta(days=RESTORABLE_DAYS)
 
 def create(context: Context, caller: Caller, body: ModelCreate) -> Model:
     """Create a draft in a namespace that the caller owns."""
-    name = access.permit(context, caller, "models.create", body.handle)
+    name = access.permit(context, caller, operations.MODELS_CREATE, body.handle)
     _check_kind(body.kind)
     check_fields(body.scoring_method, body.upstream_sources)
     fields = body.model_dump(exclude={"handle"})
@@ -68,7 +69,7 @@ def list_models(
 
     With `forked_from`, the forks of that model, archived or not, in one or all of the caller's namespaces.
     """
-    access.check_scope(caller, "models.list")
+    access.check_scope(caller, operations.MODELS_LIST)
     if namespace is not None and namespace not in caller.namespaces:
         raise NamespaceForbidden(
             "The key does not own this namespace.",
@@ -91,7 +92,7 @@ def list_models(
 
 def get(context: Context, caller: Caller, handle: str) -> Model:
     """One model."""
-    name = str(access.permit(context, caller, "models.get", handle))
+    name = str(access.permit(context, caller, operations.MODELS_GET, handle))
 
     def read() -> Model:
         with reading(context.engine) as connection:
@@ -106,7 +107,7 @@ def update(context: Context, caller: Caller, handle: str, body: ModelUpdate) -> 
     When the call returns, versions that a new retention policy does not keep are deleted. So are the samples if zero
     retention was switched on: those of the model and of its archived forks in the caller's namespaces.
     """
-    name = str(access.permit(context, caller, "models.update", handle))
+    name = str(access.permit(context, caller, operations.MODELS_UPDATE, handle))
     fields = _changes(body)
     if body.zero_data_retention:
         with reading(context.engine) as connection:
@@ -148,7 +149,7 @@ def _hold_with_forks(connection: Connection, caller: Caller, name: str) -> list[
 
 def delete(context: Context, caller: Caller, handle: str) -> ModelDeleted:
     """Archive a model and cancel its run, if any."""
-    with access.to_change(context, caller, "models.delete", handle) as (connection, model):
+    with access.to_change(context, caller, operations.MODELS_DELETE, handle) as (connection, model):
         run = runs.read_to_end(connection, model.run_id) if model.state == "busy" and model.run_id else None
         if rules.require("delete", model) is Outcome.PROCEED:
             restored_as = _state_without_run(model) if run is None else model_runs.state_after(run, model)
@@ -170,7 +171,7 @@ def restore(context: Context, caller: Caller, handle: str) -> Model:
 
     Raise `ModelArchived` if it was archived more than 30 days ago.
     """
-    with access.to_change(context, caller, "models.restore", handle) as (connection, model):
+    with access.to_change(context, caller, operations.MODELS_RESTORE, handle) as (connection, model):
         if rules.require("restore", model) is Outcome.PROCEED:
             _check_age(connection, model)
             models.restore(connection, model, now=rules.now())

@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from traitbench.contract import operations
 from traitbench.contract.models import ForkRequest, Model, PromoteRequest
 from traitbench.contract.versions import Version
 from traitbench.errors import ModelNotTrained, PromotionConflict
@@ -32,8 +33,8 @@ def promote(context: Context, caller: Caller, handle: str, body: PromoteRequest)
     Feedback that the model got since the fork was made is carried along and waits again. Raise `PromotionConflict` if
     the model has moved on, unless `body.force`.
     """
-    name = str(access.permit(context, caller, "models.promote", handle))
-    origin = str(access.permit(context, caller, "models.promote", body.from_))
+    name = str(access.permit(context, caller, operations.MODELS_PROMOTE, handle))
+    origin = str(access.permit(context, caller, operations.MODELS_PROMOTE, body.from_))
     if name == origin:
         message = "a model cannot be promoted to itself; name a fork of it"
         raise rules.invalid([rules.problem(["from"], "same_model", message)], thing="The promotion")
@@ -219,9 +220,9 @@ def fork(context: Context, caller: Caller, handle: str, body: ForkRequest) -> Mo
 
     Feedback that waits is copied as ordinary samples. Under zero retention no sample is copied.
     """
-    access.permit(context, caller, "models.fork", handle)
-    name = access.permit(context, caller, "models.create", body.handle)
-    with access.to_change(context, caller, "models.fork", handle) as (connection, model):
+    access.permit(context, caller, operations.MODELS_FORK, handle)
+    name = access.permit(context, caller, operations.MODELS_CREATE, body.handle)
+    with access.to_change(context, caller, operations.MODELS_FORK, handle) as (connection, model):
         rules.require("fork", model)
         now = rules.now()
         own = {"namespace": name.namespace, "state": "draft", "created_at": now, "updated_at": now}

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, get_args
 
 from sqlalchemy import Connection, Engine
 
+from traitbench.contract import operations
 from traitbench.contract.models import DEFAULT_EFFORT, RunStarted, TrainEffort
 from traitbench.contract.states import Outcome, outcome
 from traitbench.errors import ModelBusy, SamplesPurged
@@ -44,7 +45,7 @@ def start(context: "Context", caller: Caller, handle: str) -> tuple[RunStarted, 
 
     The second value is False if no feedback waits.
     """
-    with access.to_change(context, caller, "models.retrain", handle) as (connection, model):
+    with access.to_change(context, caller, operations.MODELS_RETRAIN, handle) as (connection, model):
         if rules.require("retrain_now", model) is Outcome.MATCH:
             return RunStarted(state="busy", run_id=_retrain_in_flight(connection, model)), True
         if not samples.waiting(connection, model.id).count:

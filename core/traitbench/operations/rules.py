@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection
 
-from traitbench.contract.states import Operation, Outcome, outcome
+from traitbench.contract.states import Outcome, Transition, outcome
 from traitbench.errors import (
     FeatureUnavailable,
     HandleTaken,
@@ -47,7 +47,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def require(operation: Operation, model: ModelRow) -> Outcome:
+def require(operation: Transition, model: ModelRow) -> Outcome:
     """The outcome of an operation in the model's state; raise the error that the table of states has for it."""
     cell = outcome(operation, model.state)
     if cell is Outcome.IF_VERSION:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
+from traitbench.contract import operations
 from traitbench.contract.models import ModelDeleted
 from traitbench.contract.page import LARGEST_SAMPLE_PAGE, SamplePage
 from traitbench.contract.samples import (
@@ -46,7 +47,7 @@ class _Part(NamedTuple):
 def add(context: Context, caller: Caller, handle: str, body: SamplesCreate) -> SampleIds:
     """Add labelled texts to a draft; their ids ascend in the order sent."""
     digests = [text_hash(sample.text) for sample in body.samples]
-    with access.to_change(context, caller, "samples.add", handle) as (connection, model):
+    with access.to_change(context, caller, operations.SAMPLES_ADD, handle) as (connection, model):
         return SampleIds(ids=add_to(connection, model, body.samples, digests, most=context.settings.max_samples))
 
 
@@ -107,7 +108,7 @@ def list_samples(
     cursor: str | None = None,
 ) -> SamplePage:
     """One page of the samples of a model that pass a query."""
-    with access.to_read(context, caller, "samples.list", handle) as (connection, model):
+    with access.to_read(context, caller, operations.SAMPLES_LIST, handle) as (connection, model):
         trait_id = None if query.trait is None else access.trait_of(connection, model, query.trait).id
         # A cursor belongs to its listing: the filters and the order, by whatever name the trait was given.
         chosen = replace(query, trait=None, text=" ".join(query.words) or None, offset=0, count=False).parameters()
@@ -120,7 +121,7 @@ def list_samples(
 
 def update(context: Context, caller: Caller, handle: str, body: SamplesUpdate) -> SampleIds:
     """Make samples of a draft test samples or training samples, or change which must pass and which belong together."""
-    with access.to_change(context, caller, "samples.update", handle) as (connection, model):
+    with access.to_change(context, caller, operations.SAMPLES_UPDATE, handle) as (connection, model):
         known = samples.held_out(connection, model.id, body.ids)
         if errors := [
             error for position, each in enumerate(body.ids) for error in _unchangeable(position, each, body, known)
@@ -139,7 +140,7 @@ def update(context: Context, caller: Caller, handle: str, body: SamplesUpdate) -
 
 def delete(context: Context, caller: Caller, handle: str, sample_id: int) -> ModelDeleted:
     """Delete one sample of a draft, or withdraw feedback that a ready model has not learned yet."""
-    with access.to_change(context, caller, "samples.delete", handle) as (connection, model):
+    with access.to_change(context, caller, operations.SAMPLES_DELETE, handle) as (connection, model):
         pending = samples.pending(connection, model.id, [sample_id] if 0 < sample_id < 2**63 else [])
         if not pending:
             raise SampleNotFound(
@@ -154,7 +155,7 @@ def delete(context: Context, caller: Caller, handle: str, sample_id: int) -> Mod
 
 def delete_many(context: Context, caller: Caller, handle: str, body: SamplesDelete) -> SampleIds:
     """Delete samples of a draft, or withdraw feedback that a ready model has not learned yet; all of it or none."""
-    with access.to_change(context, caller, "samples.delete_many", handle) as (connection, model):
+    with access.to_change(context, caller, operations.SAMPLES_DELETE_MANY, handle) as (connection, model):
         pending = samples.pending(connection, model.id, body.ids)
         if errors := [_unknown(position, each) for position, each in enumerate(body.ids) if each not in pending]:
             raise rules.invalid(errors, thing="The samples")

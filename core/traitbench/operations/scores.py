@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from traitbench.contract import operations
 from traitbench.contract.scores import Card, CompareRequest, Comparison, ScoreRequest
 from traitbench.encoders.scheduler import SCHEDULER
 from traitbench.operations import access, explanations, feedback, rules, serving
@@ -20,7 +21,7 @@ def score(context: Context, caller: Caller, handle: str, body: ScoreRequest, *, 
 
     The sample belongs to the model, whichever version the handle is pinned to.
     """
-    operation: access.Operation = "scores.score" if body.feedback is None else "scores.feedback"
+    operation = operations.SCORES_SCORE if body.feedback is None else operations.SCORES_FEEDBACK
     name = str(access.permit(context, caller, operation, handle))
     served, verdicts = _asked(context, handle, body)
     # Last of all: a request that fails anyway must not make the service open a connection. If both apply, the caller
@@ -43,7 +44,7 @@ def written(context: Context, caller: Caller, handle: str, body: ScoreRequest, *
     """The card of `score` as JSON bytes. A `Card` is built only if an explanation or feedback was requested."""
     if body.explain or body.feedback is not None:
         return score(context, caller, handle, body, request_id=request_id).model_dump_json().encode()
-    access.permit(context, caller, "scores.score", handle)
+    access.permit(context, caller, operations.SCORES_SCORE, handle)
     served, _ = _asked(context, handle, body)
     text = serving.text_of(context, body.content)
     return to_json(_values(context, served, text, body.traits, request_id=request_id))
@@ -51,7 +52,7 @@ def written(context: Context, caller: Caller, handle: str, body: ScoreRequest, *
 
 def compare(context: Context, caller: Caller, handle: str, body: CompareRequest, *, request_id: str) -> Comparison:
     """The cards of two texts with one version, and the changes from the first to the second; nothing is stored."""
-    access.permit(context, caller, "scores.compare", handle)
+    access.permit(context, caller, operations.SCORES_COMPARE, handle)
     served = serving.now(context, handle, body.traits)
     rules.require("use", served.model)
     texts = [serving.text_of(context, content) for content in (body.a, body.b)]

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 from sqlalchemy import Connection
 
 from traitbench.as_read import FIRST, as_read
+from traitbench.contract import operations
 from traitbench.contract.texts import Extracted, ExtractRequest, is_url
 from traitbench.encoders import FULL, Encoder, EncoderUnavailable
 from traitbench.encoders.registry import NAMES, load_encoder
@@ -156,7 +157,7 @@ LONGEST_SOURCE = 2_000
 
 def extract(context: Context, caller: Caller, body: ExtractRequest) -> Extracted:
     """Fetch an address and extract its text; any key may do this."""
-    access.check_scope(caller, "extract")
+    access.check_scope(caller, operations.EXTRACT)
     page = context.extract(body.url)
     return Extracted(url=page.url, content=page.content, content_sha256=page.content_sha256, fetched_at=page.fetched_at)
 

@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine
 
 from traitbench.analysis.languages import count_languages, language
+from traitbench.contract import operations
 from traitbench.contract.models import DEFAULT_EFFORT, RunStarted, SynthesisOutcome
 from traitbench.contract.samples import (
     LONGEST_TEXT,
@@ -66,7 +67,7 @@ class NothingSynthesized(TraitbenchError, code="nothing_synthesized"):
 def start(context: Context, caller: Caller, handle: str, body: SynthesizeRequest) -> RunStarted:
     """Queue a synthesis of samples."""
     most = context.settings.max_samples
-    with access.to_change(context, caller, "samples.synthesize", handle) as (connection, model):
+    with access.to_change(context, caller, operations.SAMPLES_SYNTHESIZE, handle) as (connection, model):
         _check_type(body.synth_type)
         return model_runs.begin(
             connection,
@@ -95,7 +96,7 @@ def plan(
 ) -> SynthesisPlan:
     """What a synthesis would do, and what it would send where."""
     effort = effort or DEFAULT_EFFORT
-    with access.to_read(context, caller, "samples.plan", handle) as (connection, model):
+    with access.to_read(context, caller, operations.SAMPLES_PLAN, handle) as (connection, model):
         _check_type(synth_type)
         task = _task(connection, model.id, synth_type)
     asked, refusal = permitted(context.settings, sends_nothing=sends_nothing(model), wanted=language_model)
@@ -133,7 +134,7 @@ def _offline_warning(poles: Sequence[TraitPoles], synth_type: str) -> str | None
 
 def rejected(context: Context, caller: Caller, handle: str) -> RejectedTexts:
     """Texts that the last synthesis rejected, if nothing ran since."""
-    with access.to_read(context, caller, "samples.rejected", handle) as (connection, model):
+    with access.to_read(context, caller, operations.SAMPLES_REJECTED, handle) as (connection, model):
         return RejectedTexts(items=rejected_texts.read(connection, model.id))
 
 

@@ -19,6 +19,7 @@ from sqlalchemy import Connection, Engine
 
 from traitbench.analysis.confounders import LabelledText, shortcuts_of, to_read
 from traitbench.analysis.languages import languages_of
+from traitbench.contract import operations
 from traitbench.contract.models import DEFAULT_EFFORT, OperationKind, RunStarted, TrainRequest
 from traitbench.contract.states import Outcome
 from traitbench.contract.versions import TriggeredBy
@@ -66,10 +67,10 @@ def start(context: Context, caller: Caller, handle: str, body: TrainRequest) -> 
     """
     encoder = None
     if body.encoder is not None:
-        access.check(context, caller, "models.train", handle)
+        access.check(context, caller, operations.MODELS_TRAIN, handle)
         # The encoder is loaded before the model is locked, because loading may take seconds.
         encoder = training_encoder.named(context, body.encoder)
-    with access.to_change(context, caller, "models.train", handle) as (connection, model):
+    with access.to_change(context, caller, operations.MODELS_TRAIN, handle) as (connection, model):
         return start_in(connection, context.runs, model, body, encoder=encoder, requested_by=caller.label)
 
 

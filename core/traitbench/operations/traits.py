@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import ValidationError
 from sqlalchemy import Connection
 
+from traitbench.contract import operations
 from traitbench.contract.models import ModelDeleted
 from traitbench.contract.traits import Trait, TraitInput, TraitList, TraitsCreate, TraitUpdate
 from traitbench.operations import access, rules, suggestions, trait_names
@@ -20,7 +21,7 @@ from traitbench.store.traits import TraitRow
 
 def add(context: Context, caller: Caller, handle: str, body: TraitsCreate) -> TraitList:
     """Add traits to a draft, or change those whose key exists. Either all of them are applied or none."""
-    with access.to_change(context, caller, "traits.add", handle) as (connection, model):
+    with access.to_change(context, caller, operations.TRAITS_ADD, handle) as (connection, model):
         keys = add_to(connection, model, body.traits, most=context.settings.max_traits)
         return TraitList(traits=_in_order(traits.read(connection, model.id), keys))
 
@@ -59,7 +60,7 @@ def problems_of_parts(context: Context, handle: str, body: Any) -> tuple[list[Pr
 
 def list_traits(context: Context, caller: Caller, handle: str) -> TraitList:
     """All traits of a model, in the order they were added."""
-    name = str(access.permit(context, caller, "traits.list", handle))
+    name = str(access.permit(context, caller, operations.TRAITS_LIST, handle))
     author = access.is_author(caller, name)
 
     def read() -> TraitList:
@@ -73,14 +74,14 @@ def list_traits(context: Context, caller: Caller, handle: str) -> TraitList:
 
 def get(context: Context, caller: Caller, handle: str, key: str) -> Trait:
     """One trait, by key or name."""
-    with access.to_read(context, caller, "traits.get", handle) as (connection, model):
+    with access.to_read(context, caller, operations.TRAITS_GET, handle) as (connection, model):
         trait = access.trait_of(connection, model, key)
         return _shown(traits.of_id(connection, model.id, trait.id), access.is_author(caller, model.handle))
 
 
 def update(context: Context, caller: Caller, handle: str, key: str, body: TraitUpdate) -> TraitList:
     """Change the fields that were sent and are not null; the key never changes."""
-    with access.to_change(context, caller, "traits.update", handle) as (connection, model):
+    with access.to_change(context, caller, operations.TRAITS_UPDATE, handle) as (connection, model):
         if body.suggestion:
             suggestions.recall(connection, model.id, key, most=context.settings.max_traits)
         trait = access.trait_of(connection, model, key)
@@ -97,7 +98,7 @@ def update(context: Context, caller: Caller, handle: str, key: str, body: TraitU
 
 def delete(context: Context, caller: Caller, handle: str, key: str) -> ModelDeleted:
     """Delete a trait and its samples. A suggestion can be brought back by `update` until the next run."""
-    with access.to_change(context, caller, "traits.delete", handle) as (connection, model):
+    with access.to_change(context, caller, operations.TRAITS_DELETE, handle) as (connection, model):
         trait = access.trait_of(connection, model, key)
         rules.require("edit", model)
         suggestions.remove(connection, model.id, trait)

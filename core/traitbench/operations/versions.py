@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from traitbench.contract import operations
 from traitbench.contract.page import LARGEST_PAGE, ActivationPage, VersionPage
 from traitbench.contract.versions import (
     Version,
@@ -35,7 +36,7 @@ def list_versions(
     context: Context, caller: Caller, handle: str, *, limit: int = 50, cursor: str | None = None
 ) -> VersionPage:
     """One page of a model's versions, newest first, without snapshots."""
-    name = str(access.permit(context, caller, "versions.list", handle))
+    name = str(access.permit(context, caller, operations.VERSIONS_LIST, handle))
 
     def read() -> VersionPage:
         with reading(context.engine) as connection:
@@ -48,7 +49,7 @@ def list_versions(
 
 def get(context: Context, caller: Caller, handle: str, version: str) -> Version:
     """One version; with its snapshot for an authoring key that owns the namespace."""
-    with access.to_read(context, caller, "versions.get", handle) as (connection, model):
+    with access.to_read(context, caller, operations.VERSIONS_GET, handle) as (connection, model):
         row = resolve(connection, model, version)
         shown = versions.read(connection, row.id)
         if access.is_author(caller, model.handle):
@@ -58,7 +59,7 @@ def get(context: Context, caller: Caller, handle: str, version: str) -> Version:
 
 def tag(context: Context, caller: Caller, handle: str, name: str, body: VersionTag = _TAG) -> VersionTagged:
     """Point a tag at a version, by default the active one; an existing tag moves, and gets the note that is sent."""
-    with access.to_change(context, caller, "versions.tag", handle) as (connection, model):
+    with access.to_change(context, caller, operations.VERSIONS_TAG, handle) as (connection, model):
         check_tag(name)
         _check_number(body.version)
         rules.require("use", model)
@@ -69,7 +70,7 @@ def tag(context: Context, caller: Caller, handle: str, name: str, body: VersionT
 
 def untag(context: Context, caller: Caller, handle: str, name: str) -> VersionUntagged:
     """Remove a tag; the version stays."""
-    with access.to_change(context, caller, "versions.untag", handle) as (connection, model):
+    with access.to_change(context, caller, operations.VERSIONS_UNTAG, handle) as (connection, model):
         check_tag(name)
         # Before the tag is looked up: on a draft no tag exists, and the state says why.
         rules.require("use", model)
@@ -84,7 +85,7 @@ def activate(context: Context, caller: Caller, handle: str, body: VersionActivat
     This decides about a version on hold: if it is activated, its feedback is learned. Otherwise the feedback keeps
     waiting, but only newer feedback makes an automatic retrain due.
     """
-    with access.to_change(context, caller, "versions.activate", handle) as (connection, model):
+    with access.to_change(context, caller, operations.VERSIONS_ACTIVATE, handle) as (connection, model):
         _check(body)
         rules.require("use", model)
         if body.tag is None:
@@ -104,7 +105,7 @@ def list_activations(
 
     Only an authoring key that owns the namespace learns whose key asked for them.
     """
-    with access.to_read(context, caller, "versions.activations", handle) as (connection, model):
+    with access.to_read(context, caller, operations.VERSIONS_ACTIVATIONS, handle) as (connection, model):
         asked = PageRequest.of(int, f"activations {model.id}", limit, cursor, most=LARGEST_PAGE)
         page = ActivationPage(**asked.fields(activations.page(connection, model.id, asked)))
     if access.is_author(caller, model.handle):

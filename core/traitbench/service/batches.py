@@ -3,23 +3,23 @@
 import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Annotated
+from functools import partial
 
-from fastapi import APIRouter, Depends
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from traitbench.contract.batches import BatchLine, BatchRequest
+from traitbench.contract import operations
+from traitbench.contract.batches import BatchRequest
+from traitbench.contract.operation import LINES
 from traitbench.operations.batches import line, open_batch
 from traitbench.operations.pipeline import Pipeline
-from traitbench.service.body import LINES, Body
-from traitbench.service.caller import CalledForLines
+from traitbench.service.body import Body
+from traitbench.service.caller import Call
 from traitbench.service.direct import DirectRoute
 from traitbench.service.parameters import PinnedHandle
+from traitbench.service.routing import Router
 
-router = APIRouter(tags=["scores"], route_class=DirectRoute)
-
-Contents = Annotated[BatchRequest, Depends(Body(BatchRequest, apart="contents", work="batch"))]
+router = Router(tags=["scores"], route_class=DirectRoute)
 
 
 class LinesResponse(Response):
@@ -54,13 +54,8 @@ class LinesResponse(Response):
                 gone.cancel()
 
 
-@router.post(
-    "/v1/models/{handle}/score/batch",
-    name="scores.batch",
-    response_model=BatchLine,
-    response_class=LinesResponse,
-)
-def score_batch(call: CalledForLines, handle: PinnedHandle, body: Contents) -> Response:
+@router.serve(operations.SCORES_BATCH, body=partial(Body, apart="contents"), response_class=LinesResponse)
+def score_batch(call: Call, handle: PinnedHandle, body: BatchRequest) -> Response:
     """Score up to 1,000 texts by one version. Streams a line of JSON for each text, in the order sent.
 
     A line is the card of the text with its `index`, or the `error` that a request with this text alone would get.

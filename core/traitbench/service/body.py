@@ -12,27 +12,23 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
-from typing import IO, Any, Generic, TypeVar
+from typing import IO, Any, TypeVar
 
 from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 
 from traitbench.contract.fields import Received, plainly
+from traitbench.contract.operation import JSON, TEXT, Operation, Work
 from traitbench.errors import BodyTooLarge, EmptyBody, InvalidJson, Unavailable, UnsupportedMediaType, ValidationFailed
 from traitbench.operations.context import Context
 from traitbench.service import strict_json
-from traitbench.service.capacity import LONG, Capacity, Kind, capacity_of, claim_of, context_of
+from traitbench.service.capacity import LONG, Capacity, capacity_of, claim_of, context_of
 from traitbench.settings import Settings
 
 Value = TypeVar("Value", bound=Received)
 Parse = Callable[[bytearray], Any]
 ProblemsOfParts = Callable[[Context, str, Any], tuple[list[dict[str, Any]], dict[str, Any]]]
-
-JSON = "application/json"
-TEXT = "text/plain"
-MARKDOWN = "text/markdown"
-LINES = "application/x-ndjson"
 
 _UTF_8 = frozenset({"", "utf-8", "utf8", "us-ascii"})
 _MOST_FAULTS = 5_000  # more than a valid request with samples can cause
@@ -48,35 +44,34 @@ def _usual(settings: Settings) -> int:
     return settings.max_body_bytes
 
 
-class Body(Generic[Value]):
-    """The body as a `Value`.
+class Body:
+    """The body of an operation, as the type that the table of operations has for it.
 
-    `text_as` names the field that a plain-text body fills. `limit` is in bytes. The operation itself checks the texts
-    in the list `apart`, one by one. `work` is the kind of work that the operation counts as. `problems_of_parts` finds
-    what only the operation knows is wrong with a batch whose fields are not all valid; the error then names that too.
+    `limit` is in bytes. The operation itself checks the texts in the list `apart`, one by one. `problems_of_parts`
+    finds what only the operation knows is wrong with a batch whose fields are not all valid; the error then names that
+    too.
     """
 
     def __init__(
         self,
-        kind: type[Value],
+        operation: Operation[Any],
         *,
-        needed: bool = True,
-        text_as: str | None = None,
         limit: Callable[[Settings], int] = _usual,
         apart: str = "",
-        work: Kind = "write",
         problems_of_parts: ProblemsOfParts | None = None,
     ) -> None:
-        self.kind = kind
+        if operation.body is None:
+            raise TypeError(f"{operation.name} has no body")
+        self.kind: type[Received] = operation.body
         self.problems_of_parts = problems_of_parts
-        self.work = work
-        self.needed = needed
-        self.text_as = text_as
+        self.work = operation.kind_of_work
+        self.needed = operation.needs_body
+        self.text_as = operation.text_as
         self.limit = limit
         self.apart = apart
-        self.media_types = (JSON, TEXT) if text_as else (JSON,)
+        self.media_types = (JSON, TEXT) if self.text_as else (JSON,)
 
-    async def __call__(self, request: Request) -> Value:
+    async def __call__(self, request: Request) -> Any:
         """Read, parse and validate the body."""
         room, raw = _Room(self.work, request), bytearray()
         async for chunk in self._chunks(request, room):
@@ -86,7 +81,7 @@ class Body(Generic[Value]):
     def _chunks(self, request: Request, room: "_Room") -> AsyncIterator[bytes]:
         return _chunks(request, room, limit=self.limit(context_of(request).settings))
 
-    async def _checked(self, request: Request, room: "_Room", raw: bytearray) -> Value:
+    async def _checked(self, request: Request, room: "_Room", raw: bytearray) -> Any:
         if not raw and self.needed:
             raise EmptyBody("The request needs a body.", details={"media_types": [*self.media_types]})
         parse = self._parser(request) if raw else _nothing
@@ -96,11 +91,11 @@ class Body(Generic[Value]):
         except _BadBatch as bad:
             raise await run_in_threadpool(self._completed, request, bad) from None
         # Only the body of a score has this field.
-        work: Kind = "explain" if getattr(value, "explain", False) else room.work
+        work: Work = "explain" if getattr(value, "explain", False) else room.work
         await claim_of(request).slot(capacity_of(request), work, request)
         return value
 
-    async def _parsed(self, capacity: Capacity, parse: Parse, raw: bytearray) -> Value:
+    async def _parsed(self, capacity: Capacity, parse: Parse, raw: bytearray) -> Any:
         if len(raw) <= _LARGE:
             return await run_in_threadpool(self._value, parse, raw)
         async with capacity.parsing:
@@ -115,7 +110,7 @@ class Body(Generic[Value]):
             )
         return parsed_json if media_type == JSON else lambda raw: {self.text_as: strict_json.decode(raw)}
 
-    def _value(self, parse: Parse, raw: bytearray) -> Value:
+    def _value(self, parse: Parse, raw: bytearray) -> Any:
         parsed = parse(raw)
         try:
             return validated(self.kind, parsed, apart=self.apart)
@@ -150,17 +145,17 @@ class Upload:
     file: IO[bytes]
 
 
-class BodyOrUpload(Body[Value]):
+class BodyOrUpload(Body):
     """Like `Body`, but a body of more than `whole` bytes becomes an `Upload`, which another process parses and checks.
 
     In this process, parsing 240 MB would block all other requests for seconds, and take several times as much memory.
     """
 
-    def __init__(self, kind: type[Value], *, limit: Callable[[Settings], int], work: Kind, whole: int) -> None:
-        super().__init__(kind, limit=limit, work=work)
+    def __init__(self, operation: Operation[Any], *, limit: Callable[[Settings], int], whole: int) -> None:
+        super().__init__(operation, limit=limit)
         self.whole = whole
 
-    async def __call__(self, request: Request) -> Value | Upload:  # type: ignore[override]
+    async def __call__(self, request: Request) -> Any:
         """Read the body; parse and validate it if it is small."""
         room, raw = _Room(self.work, request), bytearray()
         with ExitStack() as on_failure:
@@ -210,7 +205,7 @@ def _is_apart(fault: strict_json.Fault, field: str) -> bool:
 class _Room:
     """The memory reserved for one body: all at once if its length is declared, else in steps."""
 
-    def __init__(self, work: Kind, request: Request) -> None:
+    def __init__(self, work: Work, request: Request) -> None:
         self.work = work
         self._capacity, self._claim, self._request = capacity_of(request), claim_of(request), request
         self._bytes = 0

@@ -1,33 +1,28 @@
 """Authentication and authorisation: the first dependency of every endpoint that needs a key.
 
 The order of checks: key (401), scope (403), the handle's grammar, its namespace (403 or 404), the model (404), then
-query and `Accept`. The body is read after these. The name of the route is the operation.
+query and `Accept`. The body is read after these.
 
 See core/docs/contract.md, "Order of checks".
 """
 
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Any
 
-from fastapi import Depends
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.requests import Request
 
+from traitbench.contract.operation import Operation
 from traitbench.operations import access, keys
 from traitbench.operations.access import Caller
 from traitbench.operations.context import CacheMiss, Context
-from traitbench.service.body import JSON, LINES, MARKDOWN, TEXT
-from traitbench.service.capacity import Kind, capacity_of, claim_of, context_of
+from traitbench.service.capacity import capacity_of, claim_of, context_of
 from traitbench.service.parameters import negotiate, only_known
 from traitbench.service.request_id import request_id, segment
 
 _HANDLE, _TRAIT = "handle", "key"
-# The kind of work of operations without a body. An operation with a body takes its slot after the body.
-_WORK: Mapping[str, Kind] = {"models.export": "transfer"}
-_BY_METHOD: Mapping[str, Kind] = {"GET": "read", "DELETE": "write"}
 
 
 @dataclass(frozen=True)
@@ -41,19 +36,17 @@ class Call:
 
 
 class CallerCheck:
-    """Turns a request into a `Call`, or raises an error; `offers` are the media types of the answer."""
+    """Turns a request for an operation into a `Call`, or raises an error."""
 
-    optional = False  # whether some callers need no key
-
-    def __init__(self, *offers: str) -> None:
-        self.offers = offers
+    def __init__(self, operation: Operation[Any]) -> None:
+        self.operation = operation
 
     async def __call__(self, request: Request) -> Call:
         """Check the key, the permission and everything in the request except its body."""
         call = await self._call(request)
-        work = _WORK.get(request.scope["route"].name) or _BY_METHOD.get(request.method)
-        if work is not None:
-            await claim_of(request).slot(capacity_of(request), work, request)
+        # An operation with a body takes its slot after the body.
+        if self.operation.body is None:
+            await claim_of(request).slot(capacity_of(request), self.operation.kind_of_work, request)
         return call
 
     async def _call(self, request: Request) -> Call:
@@ -66,16 +59,10 @@ class CallerCheck:
     def _admitted(self, request: Request, context: Context) -> Call:
         caller = keys.caller(context, _secret(request.headers))
         handle, trait = (request.path_params.get(name) for name in (_HANDLE, _TRAIT))
-        access.check(context, caller, request.scope["route"].name, handle, trait=trait and segment(trait))
+        access.check(context, caller, self.operation, handle, trait=trait and segment(trait))
         only_known(request)
-        media_type = negotiate(",".join(request.headers.getlist("accept")), self.offers)
+        media_type = negotiate(",".join(request.headers.getlist("accept")), self.operation.offers)
         return Call(context_of(request), caller, request_id(request.scope), media_type)
-
-
-Called = Annotated[Call, Depends(CallerCheck(JSON))]
-CalledForCardOrChart = Annotated[Call, Depends(CallerCheck(JSON, TEXT))]
-CalledForLines = Annotated[Call, Depends(CallerCheck(LINES))]
-CalledForModelOrCard = Annotated[Call, Depends(CallerCheck(JSON, MARKDOWN))]
 
 
 def _secret(headers: Headers) -> str | None:

@@ -11,17 +11,16 @@ import asyncio
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 from starlette.requests import Request
 from starlette.types import Scope
 
+from traitbench.contract.operation import Work
 from traitbench.encoders.scheduler import processors
 from traitbench.errors import Unavailable
 from traitbench.operations.context import Context
 from traitbench.settings import Settings
-
-Kind = Literal["score", "long", "explain", "batch", "write", "transfer", "read"]
 
 MEBIBYTE = 2**20
 LONG = 4 * 1024
@@ -29,7 +28,7 @@ LONG = 4 * 1024
 that takes milliseconds must not wait behind it."""
 
 _SCOPE_KEY = "traitbench.claim"
-_WORDS: Mapping[Kind, str] = {
+_WORDS: Mapping[Work, str] = {
     "score": "scores",
     "long": "scores of long texts",
     "explain": "explanations",
@@ -50,7 +49,7 @@ class Bound:
     seconds: float
 
 
-def bounds_for(settings: Settings, *, cores: int | None = None) -> Mapping[Kind, Bound]:
+def bounds_for(settings: Settings, *, cores: int | None = None) -> Mapping[Work, Bound]:
     """Return the limits of each kind. Slots depend on the processors, bytes on the largest body that is allowed.
 
     The body of an explanation counts as that of a score. An explanation encodes hundreds of texts on all processors.
@@ -141,12 +140,12 @@ class _Work:
 class Capacity:
     """The limits and current use of all kinds of work."""
 
-    def __init__(self, bounds: Mapping[Kind, Bound]) -> None:
-        self.work: Mapping[Kind, _Work] = {kind: _Work(bound) for kind, bound in bounds.items()}
+    def __init__(self, bounds: Mapping[Work, Bound]) -> None:
+        self.work: Mapping[Work, _Work] = {kind: _Work(bound) for kind, bound in bounds.items()}
         # Parsing holds the GIL, so parsing several large bodies at once would save no time and take more memory.
         self.parsing = asyncio.Lock()
 
-    def snapshot(self) -> dict[Kind, dict[str, int]]:
+    def snapshot(self) -> dict[Work, dict[str, int]]:
         """Return by kind: `admitted` and `refused` since the start; `at_work`, `waiting` and `bytes` at this moment."""
         return {
             kind: {
@@ -166,21 +165,21 @@ class Claim:
     def __init__(self) -> None:
         self._taken: list[tuple[ResourceShare, int]] = []
 
-    async def room(self, capacity: Capacity, kind: Kind, amount: int, request: Request) -> None:
+    async def room(self, capacity: Capacity, kind: Work, amount: int, request: Request) -> None:
         """Reserve bytes for a body before it is read; raise `Unavailable` if there are none in time."""
         work = capacity.work[kind]
         if not work.room.take_now(amount) and not await work.room.take(amount, _patience(work, request)):
             raise _refused(work, kind)
         self._taken.append((work.room, amount))
 
-    def more_room(self, capacity: Capacity, kind: Kind, amount: int) -> None:
+    def more_room(self, capacity: Capacity, kind: Work, amount: int) -> None:
         """Reserve more bytes for a body of unknown length; raise `Unavailable` at once, as a holder must not wait."""
         work = capacity.work[kind]
         if not work.room.take_now(amount):
             raise _refused(work, kind)
         self._taken.append((work.room, amount))
 
-    async def slot(self, capacity: Capacity, kind: Kind, request: Request) -> None:
+    async def slot(self, capacity: Capacity, kind: Work, request: Request) -> None:
         """Take a slot; raise `Unavailable` if none is free in time."""
         work = capacity.work[kind]
         if not work.slots.take_now(1):
@@ -221,9 +220,9 @@ def claim_of(request: Request) -> Claim:
     return claim
 
 
-def kinds() -> Iterator[Kind]:
+def kinds() -> Iterator[Work]:
     """Yield every kind of work."""
-    yield from get_args(Kind)
+    yield from get_args(Work)
 
 
 def _patience(work: _Work, request: Request) -> float:
@@ -236,7 +235,7 @@ def _late(waits: "asyncio.Future[bool]") -> None:
         waits.set_result(False)
 
 
-def _refused(work: _Work, kind: Kind) -> Unavailable:
+def _refused(work: _Work, kind: Work) -> Unavailable:
     work.refused += 1
     seconds = max(1, round(work.bound.seconds))
     return Unavailable(

@@ -1,23 +1,22 @@
 """`/v1/versions/compare`: compare two versions, of one model or of two."""
 
-from typing import Annotated
+from functools import partial
 
-from fastapi import APIRouter, Depends
 from starlette.responses import Response
 
-from traitbench.contract.comparisons import VersionsCompareRequest, VersionsComparison
+from traitbench.contract import operations
+from traitbench.contract.comparisons import VersionsCompareRequest
 from traitbench.operations import comparisons
 from traitbench.service.body import Body
-from traitbench.service.caller import Called
+from traitbench.service.caller import Call
 from traitbench.service.direct import DirectRoute
+from traitbench.service.routing import Router
 
-router = APIRouter(tags=["versions"], route_class=DirectRoute)
-
-Pair = Annotated[VersionsCompareRequest, Depends(Body(VersionsCompareRequest, apart="texts", work="batch"))]
+router = Router(tags=["versions"], route_class=DirectRoute)
 
 
-@router.post("/v1/versions/compare", name="versions.compare", response_model=VersionsComparison)
-def compare(call: Called, body: Pair) -> Response:
+@router.serve(operations.VERSIONS_COMPARE, body=partial(Body, apart="texts"))
+def compare(call: Call, body: VersionsCompareRequest) -> Response:
     """Compare two versions on the same test samples and, if texts are sent, on these texts.
 
     The key needs read access to both models. Handles may be pinned: `acme.tone@v3`. Nothing is stored.

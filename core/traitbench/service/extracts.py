@@ -1,20 +1,15 @@
 """`/v1/extract`: the readable text of a web page."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends
-
+from traitbench.contract import operations
 from traitbench.contract.texts import Extracted, ExtractRequest
 from traitbench.operations import serving
-from traitbench.service.body import Body
-from traitbench.service.caller import Called
+from traitbench.service.caller import Call
+from traitbench.service.routing import Router
 
-router = APIRouter(tags=["extract"])
-
-Url = Annotated[ExtractRequest, Depends(Body(ExtractRequest))]
+router = Router(tags=["extract"])
 
 
-@router.post("/v1/extract", name="extract")
-def extract(call: Called, body: Url) -> Extracted:
+@router.serve(operations.EXTRACT)
+def extract(call: Call, body: ExtractRequest) -> Extracted:
     """Fetch a public http or https address and return its readable text."""
     return serving.extract(call.context, call.caller, body)

@@ -5,20 +5,19 @@ requests through a reverse proxy, because a proxy on this machine makes every ca
 """
 
 from ipaddress import IPv6Address, ip_address
-from typing import Annotated
 
-from fastapi import APIRouter, Depends
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from traitbench.contract import operations
 from traitbench.operations.access import Caller
-from traitbench.service.body import TEXT
 from traitbench.service.caller import Call, CallerCheck
 from traitbench.service.capacity import context_of
 from traitbench.service.parameters import negotiate, only_known
 from traitbench.service.request_id import request_id
+from traitbench.service.routing import Router
 
-router = APIRouter(tags=["service"])
+router = Router(tags=["service"])
 
 FORMAT = "text/plain; version=0.0.4; charset=utf-8"
 # A proxy on this machine that sets none of these headers looks like a local caller. That is the price of metrics
@@ -30,14 +29,12 @@ _LOCAL = Caller("", "authoring", frozenset())
 class LocalOrKeyed(CallerCheck):
     """Admits local callers without a key, and everyone with an authoring key. A key that is sent is always checked."""
 
-    optional = True
-
     async def __call__(self, request: Request) -> Call:
         """Admit a local caller without a key; treat all others like `Admission`."""
         if "authorization" in request.headers or not is_local(request):
             return await super().__call__(request)
         only_known(request)
-        media_type = negotiate(",".join(request.headers.getlist("accept")), self.offers)
+        media_type = negotiate(",".join(request.headers.getlist("accept")), self.operation.offers)
         return Call(context_of(request), _LOCAL, request_id(request.scope), media_type)
 
 
@@ -53,8 +50,8 @@ def is_local(request: Request) -> bool:
     return (mapped or address).is_loopback
 
 
-@router.get("/v1/metrics", name="metrics", response_class=PlainTextResponse)
-def metrics(request: Request, call: Annotated[Call, Depends(LocalOrKeyed(TEXT))]) -> Response:
+@router.serve(operations.METRICS, caller=LocalOrKeyed, response_class=PlainTextResponse)
+def metrics(request: Request, call: Call) -> Response:
     """Get counters, latencies, runs, queue, workers, caches and memory in Prometheus' text format.
 
     Callers on the machine of the service need no key unless they use a proxy. All others need an authoring key.

@@ -2,13 +2,15 @@
 
 import tempfile
 from contextlib import ExitStack
+from functools import partial
 from io import SEEK_END
-from typing import IO, Annotated, cast
+from typing import IO, cast
 
-from fastapi import APIRouter, Depends, Response
+from fastapi import Response
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from traitbench.contract import operations
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import (
     ForkRequest,
@@ -20,18 +22,19 @@ from traitbench.contract.models import (
     RunStarted,
     TrainRequest,
 )
+from traitbench.contract.operation import JSON, MARKDOWN
 from traitbench.contract.page import ModelPage
 from traitbench.contract.versions import Version
 from traitbench.errors import Unavailable
 from traitbench.operations import bundles, model_cards, models, promotion, retraining, training
 from traitbench.service import import_process, parameters
-from traitbench.service.body import JSON, MARKDOWN, Body, BodyOrUpload, Upload
-from traitbench.service.caller import Called, CalledForModelOrCard
+from traitbench.service.body import BodyOrUpload, Upload
+from traitbench.service.caller import Call
 from traitbench.service.parameters import Handle, accepted
+from traitbench.service.routing import Router
 
-router = APIRouter(tags=["models"])
+router = Router(tags=["models"])
 
-Create = Annotated[ModelCreate, Depends(Body(ModelCreate))]
 _IN_MEMORY = 8 * 2**20  # bytes; a larger export is written to a file
 _PIECE = 256 * 1024  # bytes
 
@@ -51,37 +54,26 @@ class DocumentResponse(StreamingResponse):
             await super().__call__(scope, receive, send)
 
 
-Import = Annotated[
-    Bundle | Upload,
-    Depends(
-        BodyOrUpload(
-            Bundle, limit=lambda settings: settings.max_import_bytes, work="transfer", whole=import_process.MIN_BYTES
-        )
-    ),
-]
-Update = Annotated[ModelUpdate, Depends(Body(ModelUpdate))]
-Train = Annotated[TrainRequest, Depends(Body(TrainRequest, needed=False))]
-Fork = Annotated[ForkRequest, Depends(Body(ForkRequest))]
-Promote = Annotated[PromoteRequest, Depends(Body(PromoteRequest))]
-
-
-@router.post("/v1/models", name="models.create", status_code=201)
-def create(call: Called, body: Create) -> Model:
+@router.serve(operations.MODELS_CREATE)
+def create(call: Call, body: ModelCreate) -> Model:
     """Create a draft model."""
     return models.create(call.context, call.caller, body)
 
 
-@router.post("/v1/models/import", name="models.import", status_code=201)
-def import_(call: Called, body: Import, handle: parameters.AsHandle = None) -> Model:
+@router.serve(
+    operations.MODELS_IMPORT,
+    body=partial(BodyOrUpload, limit=lambda settings: settings.max_import_bytes, whole=import_process.MIN_BYTES),
+)
+def import_(call: Call, body: Bundle | Upload, handle: parameters.AsHandle = None) -> Model:
     """Create a model from a bundle, with all its versions and tags. The whole bundle is checked first."""
     if isinstance(body, Upload):
         return import_process.imported(call.context.settings, call.caller, body.file, handle)
     return bundles.import_(call.context, call.caller, body, handle=handle)
 
 
-@router.get("/v1/models", name="models.list")
+@router.serve(operations.MODELS_LIST)
 def list_models(
-    call: Called,
+    call: Call,
     limit: parameters.Limit = 50,
     cursor: parameters.Cursor = None,
     namespace: parameters.Namespace = None,
@@ -94,42 +86,42 @@ def list_models(
     return models.list_models(call.context, call.caller, limit=limit, cursor=cursor, **filters)
 
 
-@router.get("/v1/models/{handle}", name="models.get", response_model=Model)
-def get(call: CalledForModelOrCard, handle: Handle) -> Model | Response:
+@router.serve(operations.MODELS_GET)
+def get(call: Call, handle: Handle) -> Model | Response:
     """Get a model with its state and last operation, or its model card as Markdown."""
     if call.media_type == MARKDOWN:
         return Response(model_cards.card(call.context, call.caller, handle), media_type=MARKDOWN)
     return models.get(call.context, call.caller, handle)
 
 
-@router.patch("/v1/models/{handle}", name="models.update")
-def update(call: Called, handle: Handle, body: Update) -> Model:
+@router.serve(operations.MODELS_UPDATE)
+def update(call: Call, handle: Handle, body: ModelUpdate) -> Model:
     """Change the fields that are sent; null resets a field to its default."""
     return models.update(call.context, call.caller, handle, body)
 
 
-@router.delete("/v1/models/{handle}", name="models.delete")
-def delete(call: Called, handle: Handle) -> ModelDeleted:
+@router.serve(operations.MODELS_DELETE)
+def delete(call: Call, handle: Handle) -> ModelDeleted:
     """Archive a model and cancel its run, if any."""
     return models.delete(call.context, call.caller, handle)
 
 
-@router.post("/v1/models/{handle}/restore", name="models.restore")
-def restore(call: Called, handle: Handle) -> Model:
+@router.serve(operations.MODELS_RESTORE)
+def restore(call: Call, handle: Handle) -> Model:
     """Bring an archived model back, within 30 days of archiving. A model that is not archived stays as it is."""
     return models.restore(call.context, call.caller, handle)
 
 
-@router.post("/v1/models/{handle}/train", name="models.train", responses={202: {"model": RunStarted}})
-def train(call: Called, handle: Handle, body: Train, response: Response) -> RunStarted:
+@router.serve(operations.MODELS_TRAIN)
+def train(call: Call, handle: Handle, body: TrainRequest, response: Response) -> RunStarted:
     """Start a training. Returns 202 with the new run, or with the same run in flight; 200 if there is nothing to do."""
     started, enqueued = training.start(call.context, call.caller, handle, body)
     response.status_code = 202 if enqueued else 200
     return accepted(started, response) if enqueued else started
 
 
-@router.post("/v1/models/{handle}/retrain", name="models.retrain", responses={202: {"model": RunStarted}})
-def retrain(call: Called, handle: Handle, response: Response) -> RunStarted:
+@router.serve(operations.MODELS_RETRAIN)
+def retrain(call: Call, handle: Handle, response: Response) -> RunStarted:
     """Learn the waiting feedback now. Returns 202 with the new run, or with the retrain in flight; 200 if nothing
     waits.
     """
@@ -138,8 +130,8 @@ def retrain(call: Called, handle: Handle, response: Response) -> RunStarted:
     return accepted(started, response) if enqueued else started
 
 
-@router.get("/v1/models/{handle}/export", name="models.export", response_model=Bundle)
-def export(call: Called, handle: Handle) -> Response:
+@router.serve(operations.MODELS_EXPORT)
+def export(call: Call, handle: Handle) -> Response:
     """Get the whole model as one document for import. Under zero data retention it has no samples."""
     home = str(call.context.settings.home)
     with ExitStack() as on_failure:
@@ -155,13 +147,13 @@ def export(call: Called, handle: Handle) -> Response:
     return DocumentResponse(cast("IO[bytes]", file))
 
 
-@router.post("/v1/models/{handle}/fork", name="models.fork", status_code=201)
-def fork(call: Called, handle: Handle, body: Fork) -> Model:
+@router.serve(operations.MODELS_FORK)
+def fork(call: Call, handle: Handle, body: ForkRequest) -> Model:
     """Make a draft with the traits, samples and settings of a model, to improve it without touching it."""
     return promotion.fork(call.context, call.caller, handle, body)
 
 
-@router.post("/v1/models/{handle}/promote", name="models.promote", status_code=201)
-def promote(call: Called, handle: Handle, body: Promote) -> Version:
+@router.serve(operations.MODELS_PROMOTE)
+def promote(call: Call, handle: Handle, body: PromoteRequest) -> Version:
     """Make the active version of a fork the next version of this model, with the fork's traits and samples."""
     return promotion.promote(call.context, call.caller, handle, body)

@@ -1,22 +1,22 @@
 """The routes that need no key: health, and the description of the API as JSON and as a page."""
 
-from typing import Any
-
-from fastapi import APIRouter, Depends
+from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from traitbench.contract import operations
 from traitbench.contract.envelope import Health
+from traitbench.contract.operation import JSON
 from traitbench.errors import Unavailable
 from traitbench.service import openapi
-from traitbench.service.body import JSON
 from traitbench.service.capacity import context_of
 from traitbench.service.parameters import only_known
+from traitbench.service.routing import Router
 
-router = APIRouter(tags=["service"], dependencies=[Depends(only_known)])
+router = Router(tags=["service"], dependencies=[Depends(only_known)])
 
 
-@router.get("/v1/health", name="service.health")
+@router.serve(operations.HEALTH)
 def health(request: Request) -> Health:
     """Check database, encoder, worker and disk. In a 503, `details.wrong` names what does not work."""
     state = context_of(request).health.state()
@@ -25,13 +25,13 @@ def health(request: Request) -> Health:
     return Health(status="ok", **state.figures())
 
 
-@router.get("/v1/openapi.json", name="service.openapi", response_model=dict[str, Any])
+@router.serve(operations.OPENAPI)
 def description(request: Request) -> Response:
     """Get the description of this API in OpenAPI 3.1."""
     return Response(openapi.content(request.app), media_type=JSON)
 
 
-@router.get("/v1/docs", name="service.docs", response_class=HTMLResponse)
+@router.serve(operations.DOCS, response_class=HTMLResponse)
 def page(request: Request) -> HTMLResponse:
     """Get the description of this API as a page, which loads nothing from any other server."""
     return openapi.page()

@@ -1,7 +1,7 @@
 """The OpenAPI 3.1 document: what FastAPI derives from the endpoints, and what it cannot know.
 
-Added are the bodies, which our own dependency reads; all errors of each operation with their codes and headers; the
-security scheme; and the links. The errors of an operation follow from its dependencies and from `FAILURES`.
+Added from the table of operations are the bodies, which our own dependency reads; all errors of each operation with
+their codes and headers; the security scheme; and the links.
 """
 
 import base64
@@ -13,23 +13,22 @@ from http import HTTPStatus
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
-from fastapi.routing import APIRoute, RouteContext, iter_route_contexts
+from fastapi.routing import APIRoute, iter_route_contexts
 from pydantic.json_schema import models_json_schema
 from starlette.responses import HTMLResponse, Response
 
 from traitbench import errors
 from traitbench.contract.envelope import ErrorEnvelope
+from traitbench.contract.fields import Received
+from traitbench.contract.operation import BODY, JSON, LINES, TEXT, Failures, Operation, Values
+from traitbench.contract.operations import ROUTES
 from traitbench.errors import TraitbenchError
-from traitbench.operations.access import RULES
-from traitbench.service.body import JSON, LINES, TEXT, Body
-from traitbench.service.caller import CallerCheck
 
 Json = dict[str, Any]
-Failures = tuple[type[TraitbenchError], ...]
 
 TITLE, VERSION = "Traitbench", "1.0.0"
 TAGS = ("service", "models", "traits", "samples", "versions", "scores", "extract")  # in the order of the document
@@ -47,53 +46,6 @@ WITH_BODY: Failures = (
     errors.UnsupportedMediaType,
     errors.ValidationFailed,
 )
-EDIT: Failures = (errors.ModelBusy, errors.ModelNotDraft, errors.ModelArchived)
-RUN: Failures = (errors.DuplicateRun, errors.InsufficientSamples, *EDIT)
-USE: Failures = (errors.ModelNotTrained, errors.ModelArchived)
-COMPARE: Failures = (errors.VersionNotFound, *USE, errors.FeatureUnavailable)
-SCORE: Failures = (errors.VersionNotFound, *USE, errors.FeatureUnavailable, errors.UrlNotFetchable)
-
-FAILURES: Mapping[str, Failures] = {
-    "models.create": (
-        *(errors.InvalidHandle, errors.UnsupportedKind, errors.UnsupportedScoringMethod, errors.HandleTaken),
-    ),
-    "models.import": (errors.InvalidHandle, errors.UnsupportedScoringMethod, errors.HandleTaken),
-    "models.fork": (errors.HandleTaken, errors.ModelBusy, errors.ModelArchived),
-    "models.promote": (errors.ModelBusy, errors.PromotionConflict, *USE),
-    "models.list": (errors.NamespaceForbidden, errors.InvalidCursor),
-    "models.update": (errors.UnsupportedScoringMethod, errors.ModelArchived),
-    "models.restore": (errors.ModelArchived,),
-    "models.train": (
-        *(errors.ModelBusy, errors.ModelArchived),
-        *(errors.SamplesPurged, errors.InsufficientSamples, errors.FeatureUnavailable),
-    ),
-    "models.retrain": (
-        *(errors.ModelBusy, errors.ModelNotTrained, errors.ModelArchived),
-        *(errors.SamplesPurged, errors.InsufficientSamples),
-    ),
-    "traits.add": (errors.DuplicateTrait, *EDIT),
-    "traits.update": (errors.DuplicateTrait, *EDIT),
-    "traits.delete": EDIT,
-    "traits.discover": (*RUN, errors.FeatureUnavailable),
-    "samples.add": EDIT,
-    "samples.list": (errors.TraitNotFound, errors.InvalidCursor),
-    "samples.update": EDIT,
-    "samples.delete": (errors.SampleNotFound, *EDIT),
-    "samples.delete_many": EDIT,
-    "samples.synthesize": (errors.UnsupportedSynthType, *RUN, errors.FeatureUnavailable),
-    "samples.plan": (errors.UnsupportedSynthType,),
-    "versions.list": (errors.InvalidCursor,),
-    "versions.activations": (errors.InvalidCursor,),
-    "versions.get": (errors.VersionNotFound,),
-    "versions.tag": (errors.InvalidTag, errors.VersionNotFound, *USE),
-    "versions.untag": (errors.InvalidTag, errors.TagNotFound, *USE),
-    "versions.activate": (errors.VersionNotFound, errors.TagNotFound, *USE),
-    "versions.compare": (errors.InsufficientScope, errors.NamespaceForbidden, *ON_MODEL, *COMPARE),
-    "scores.score": (errors.InsufficientScope, errors.NamespaceForbidden, *SCORE),
-    "scores.compare": SCORE,
-    "scores.batch": (errors.VersionNotFound, *USE, errors.FeatureUnavailable),
-    "extract": (errors.UrlNotFetchable,),
-}
 
 ULID = "[0-9A-HJKMNP-TV-Z]{26}"
 HEADERS: Mapping[str, tuple[str, Json]] = {
@@ -121,8 +73,6 @@ The operator limits the traits of a model (64 by default), its samples (200,000)
 
 Long operations answer 202 with the id of a run; `GET /v1/models/{handle}` shows its progress. A model runs one
 operation at a time. While one is running, others get a 409 that names the run in `X-Run-Id`."""
-
-Values = Mapping[str, Any]  # by the name of a parameter, or BODY
 
 
 def document(app: FastAPI) -> Json:
@@ -152,10 +102,10 @@ def _described(app: FastAPI) -> Json:
     )
     for route in routes:
         for method in route.methods or ():
-            _complete(description["paths"][route.path_format][method.lower()], route)
+            _complete(description["paths"][route.path_format][method.lower()], ROUTES[str(route.name)])
     description["paths"] = dict(sorted(description["paths"].items(), key=_chapter))
     components = description["components"]
-    components["schemas"] = dict(sorted({**_ours(components["schemas"]), **_schemas(routes)}.items()))
+    components["schemas"] = dict(sorted({**_ours(components["schemas"]), **_schemas()}.items()))
     components["headers"] = {
         name: {"description": text, "required": name != SOMETIMES, "schema": schema}
         for name, (text, schema) in HEADERS.items()
@@ -169,49 +119,47 @@ def _chapter(path: tuple[str, Json]) -> int:
     return TAGS.index(operation["tags"][0])
 
 
-def failures(route: RouteContext) -> Iterator[type[TraitbenchError]]:
+def failures(operation: Operation[Any]) -> Iterator[type[TraitbenchError]]:
     """Yield every error that the operation may return."""
-    name = str(route.name)
     yield from ANY
-    if _dependency(route, CallerCheck):
+    if operation.rule.scope != "none":
         yield from KEYED
-        rule = RULES[name]  # type: ignore[index]
-        yield from (errors.InsufficientScope,) if rule.scope == "authoring" else ()
-        yield from (errors.NamespaceForbidden,) if rule.reach != "read" else ()
-    yield from ON_MODEL if "{handle}" in str(route.path_format) else ()
-    yield from (errors.TraitNotFound,) if "{key}" in str(route.path_format) else ()
-    if body := _dependency(route, Body):
+        yield from (errors.InsufficientScope,) if operation.rule.scope == "authoring" else ()
+        yield from (errors.NamespaceForbidden,) if operation.rule.reach != "read" else ()
+    yield from ON_MODEL if "{handle}" in operation.path else ()
+    yield from (errors.TraitNotFound,) if "{key}" in operation.path else ()
+    if operation.body is not None:
         yield from WITH_BODY
-        yield from (errors.EmptyBody,) if body.needed else ()
-    yield from FAILURES.get(name, ())
+        yield from (errors.EmptyBody,) if operation.needs_body else ()
+    yield from operation.refusals()
 
 
-def _complete(operation: Json, route: RouteContext) -> None:
-    operation["operationId"] = _id(str(route.name))
-    operation["summary"] = str(route.name)
-    operation["responses"].pop("422", None)
-    for parameter in operation.get("parameters", ()):
+def _complete(described: Json, operation: Operation[Any]) -> None:
+    described["operationId"] = _id(operation.name)
+    described["summary"] = operation.name
+    described["responses"].pop("422", None)
+    for parameter in described.get("parameters", ()):
         parameter["schema"] = _never_null(parameter["schema"])
-    if body := _dependency(route, Body):
-        operation["requestBody"] = {"required": body.needed, "content": _content(body)}
-    if admission := _dependency(route, CallerCheck):
-        operation["security"] = [*([{}] if admission.optional else []), {"ApiKey": []}]
-        for offer in admission.offers[1:]:
-            operation["responses"]["200"]["content"][offer] = {"schema": {"type": "string"}}
-        if admission.offers == (LINES,):
-            operation["responses"]["200"]["content"][LINES] = {"schema": _lines(route)}
-    links = _links(str(route.name))
-    for status, answer in operation["responses"].items():
+    if operation.body is not None:
+        described["requestBody"] = {"required": operation.needs_body, "content": _content(operation)}
+    if operation.rule.scope != "none":
+        described["security"] = [*([{}] if operation.rule.locally_open else []), {"ApiKey": []}]
+        for offer in operation.offers[1:]:
+            described["responses"]["200"]["content"][offer] = {"schema": {"type": "string"}}
+        if operation.offers == (LINES,):
+            described["responses"]["200"]["content"][LINES] = {"schema": _lines(operation)}
+    links = {_id(target): _link(target, values) for target, values in operation.then.items()}
+    for status, answer in described["responses"].items():
         answer["description"] = HTTPStatus(int(status)).phrase
         answer["headers"] = _headers("X-Request-Id", *(("X-Run-Id",) if status == "202" else ()))
         answer |= {"links": links} if links else {}
-    add_examples(str(route.name), operation)
-    operation["responses"].update(_errors(tuple(failures(route))))
+    add_examples(operation.name, described)
+    described["responses"].update(_errors(tuple(failures(operation))))
 
 
-def _lines(route: RouteContext) -> Json:
+def _lines(operation: Operation[Any]) -> Json:
     """Return the schema of a stream of lines: a string to OpenAPI 3.1, with `contentSchema` for each line."""
-    kinds = get_args(route.response_model)
+    kinds = get_args(operation.answer)
     line = {"anyOf": [{"$ref": f"#/components/schemas/{kind.__name__}"} for kind in kinds]}
     return {"type": "string", "contentMediaType": LINES, "contentSchema": line}
 
@@ -220,10 +168,6 @@ def _never_null(schema: Json) -> Json:
     """Return the schema of a parameter without null: a parameter can be absent, but paths and queries have no null."""
     (given,) = [choice for choice in schema.get("anyOf", ({},)) if choice.get("type") != "null"]
     return {**given, **{name: value for name, value in schema.items() if name != "anyOf"}}
-
-
-def _links(name: str) -> Json:
-    return {_id(target): _link(target, values) for target, values in LINKS.get(name, {}).items()}
 
 
 def _link(target: str, values: Values) -> Json:
@@ -236,9 +180,10 @@ def _id(name: str) -> str:
     return name.replace(".", "_")
 
 
-def _content(body: Body[Any]) -> Json:
-    plain = {TEXT: {"schema": body.kind.model_json_schema()["properties"][body.text_as]}} if body.text_as else {}
-    return {JSON: {"schema": {"$ref": f"#/components/schemas/{body.kind.__name__}"}}, **plain}
+def _content(operation: Operation[Any]) -> Json:
+    kind, text_as = cast("type[Received]", operation.body), operation.text_as
+    plain = {TEXT: {"schema": kind.model_json_schema()["properties"][text_as]}} if text_as else {}
+    return {JSON: {"schema": {"$ref": f"#/components/schemas/{kind.__name__}"}}, **plain}
 
 
 def _errors(raised: Failures) -> Json:
@@ -271,17 +216,12 @@ def _headers(*names: str) -> Json:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
-def _dependency(route: RouteContext, kind: type[Any]) -> Any:
-    """Return the endpoint's dependency of a type, or None."""
-    return next((each.call for each in route.dependant.dependencies if isinstance(each.call, kind)), None)
-
-
 def _ours(schemas: Json) -> Json:
     return {name: schema for name, schema in schemas.items() if name not in ("HTTPValidationError", "ValidationError")}
 
 
-def _schemas(routes: Sequence[RouteContext]) -> Json:
-    kinds = {body.kind for route in routes if (body := _dependency(route, Body))}
+def _schemas() -> Json:
+    kinds = {operation.body for operation in ROUTES.values() if operation.body is not None}
     wanted = [(ErrorEnvelope, "serialization"), *((kind, "validation") for kind in kinds)]
     _, definitions = models_json_schema(wanted, ref_template="#/components/schemas/{model}")  # type: ignore[arg-type]
     schemas: Json = definitions["$defs"]
@@ -310,68 +250,6 @@ def add_examples(name: str, operation: dict[str, Any]) -> None:
             operation["requestBody"]["content"][media_type].setdefault("example", step["body"])
         content = operation["responses"][str(step["status"])]["content"]
         content[step["media_type"]].setdefault("example", step["answer"])
-
-
-Targets = Mapping[str, Values]
-
-BODY = "requestBody"
-
-_MADE = {"handle": "$response.body#/handle"}
-_SAME = {"handle": "$request.path.handle"}
-
-_OF_MODEL = (
-    *("models.get", "models.update", "models.train", "models.retrain", "models.export", "models.delete", "models.fork"),
-    *("traits.add", "traits.list", "traits.discover", "samples.add", "samples.list", "samples.synthesize"),
-    *("samples.plan", "versions.list", "versions.activations", "scores.score", "scores.compare", "scores.batch"),
-)
-_TRAIT = ("traits.get", "traits.update", "traits.delete")
-
-
-def _all(targets: tuple[str, ...], values: Values) -> Targets:
-    return dict.fromkeys(targets, values)
-
-
-LINKS: Mapping[str, Targets] = {
-    "models.create": _all(_OF_MODEL, _MADE),
-    "models.import": _all(_OF_MODEL, _MADE),
-    "models.fork": {
-        **_all(_OF_MODEL, _MADE),
-        "models.promote": {**_SAME, BODY: {"from": "$response.body#/handle"}},
-    },
-    "models.promote": _all(("models.get", "versions.list", "scores.score"), _SAME),
-    "models.update": _all(("models.get",), _MADE),
-    "models.delete": _all(("models.restore",), _MADE),
-    "models.restore": _all(("models.get", "models.train", "scores.score"), _MADE),
-    "models.list": _all(("models.get",), {"handle": "$response.body#/items/0/handle"}),
-    "models.export": {"models.import": {BODY: "$response.body"}},
-    "models.train": _all(("models.get", "models.delete", "versions.list"), _SAME),
-    "models.retrain": _all(("models.get", "versions.list"), _SAME),
-    "traits.add": {
-        **_all(_TRAIT, {**_SAME, "key": "$response.body#/traits/0/key"}),
-        **_all(("traits.list", "samples.add", "samples.plan", "samples.synthesize"), _SAME),
-    },
-    "traits.discover": _all(("models.get", "traits.list"), _SAME),
-    "samples.add": {
-        "samples.update": {**_SAME, BODY: {"ids": "$response.body#/ids", "held_out": True}},
-        "samples.delete": {**_SAME, "sample_id": "$response.body#/ids/0"},
-        "samples.delete_many": {**_SAME, BODY: {"ids": "$response.body#/ids"}},
-        **_all(("samples.list", "traits.discover", "models.train"), _SAME),
-    },
-    "samples.plan": _all(("samples.synthesize",), _SAME),
-    "samples.synthesize": _all(("models.get", "samples.list", "samples.rejected"), _SAME),
-    "versions.list": {
-        "versions.get": {**_SAME, "name": "v{$response.body#/items/0/version_no}"},
-        "versions.tag": {**_SAME, BODY: {"version": "v{$response.body#/items/0/version_no}"}},
-    },
-    "versions.tag": {
-        **_all(("versions.get", "versions.untag"), {**_SAME, "name": "$response.body#/tag"}),
-        "versions.activate": {**_SAME, BODY: {"tag": "$response.body#/tag"}},
-    },
-    "versions.activate": {
-        **_all(("scores.score", "scores.compare", "scores.batch"), _SAME),
-        "versions.compare": {BODY: {"a": "$response.body#/handle", "b": "$response.body#/handle"}},
-    },
-}
 
 
 ASSETS = {"swagger-ui.css": "text/css", "swagger-ui-bundle.js": "text/javascript"}

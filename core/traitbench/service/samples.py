@@ -1,9 +1,10 @@
 """`/v1/models/{handle}/samples`: add, list, update, delete, plan a synthesis, synthesize."""
 
-from typing import Annotated
+from functools import partial
 
-from fastapi import APIRouter, Depends, Response
+from fastapi import Response
 
+from traitbench.contract import operations
 from traitbench.contract.models import ModelDeleted, RunStarted
 from traitbench.contract.page import SamplePage
 from traitbench.contract.samples import (
@@ -19,26 +20,22 @@ from traitbench.contract.samples import (
 from traitbench.operations import samples, synthesis
 from traitbench.service import parameters
 from traitbench.service.body import Body
-from traitbench.service.caller import Called
+from traitbench.service.caller import Call
 from traitbench.service.parameters import Handle, SampleId, accepted
+from traitbench.service.routing import Router
 
-router = APIRouter(tags=["samples"])
-
-Add = Annotated[SamplesCreate, Depends(Body(SamplesCreate, problems_of_parts=samples.problems_of_parts))]
-Update = Annotated[SamplesUpdate, Depends(Body(SamplesUpdate))]
-Delete = Annotated[SamplesDelete, Depends(Body(SamplesDelete))]
-Synthesize = Annotated[SynthesizeRequest, Depends(Body(SynthesizeRequest, needed=False))]
+router = Router(tags=["samples"])
 
 
-@router.post("/v1/models/{handle}/samples", name="samples.add")
-def add(call: Called, handle: Handle, body: Add) -> SampleIds:
+@router.serve(operations.SAMPLES_ADD, body=partial(Body, problems_of_parts=samples.problems_of_parts))
+def add(call: Call, handle: Handle, body: SamplesCreate) -> SampleIds:
     """Add labelled texts to a draft, all of them or none. Their ids ascend in the order sent."""
     return samples.add(call.context, call.caller, handle, body)
 
 
-@router.get("/v1/models/{handle}/samples", name="samples.list")
+@router.serve(operations.SAMPLES_LIST)
 def list_samples(
-    call: Called,
+    call: Call,
     handle: Handle,
     trait: parameters.OfTrait = None,
     held_out: parameters.HeldOut = None,
@@ -57,27 +54,27 @@ def list_samples(
     return samples.list_samples(call.context, call.caller, handle, query, limit=limit, cursor=cursor)
 
 
-@router.patch("/v1/models/{handle}/samples", name="samples.update")
-def update(call: Called, handle: Handle, body: Update) -> SampleIds:
+@router.serve(operations.SAMPLES_UPDATE)
+def update(call: Call, handle: Handle, body: SamplesUpdate) -> SampleIds:
     """Hold samples of a draft out as test samples, or mark those that must pass: all of them or none."""
     return samples.update(call.context, call.caller, handle, body)
 
 
-@router.delete("/v1/models/{handle}/samples/{sample_id}", name="samples.delete")
-def delete(call: Called, handle: Handle, sample_id: SampleId) -> ModelDeleted:
+@router.serve(operations.SAMPLES_DELETE)
+def delete(call: Call, handle: Handle, sample_id: SampleId) -> ModelDeleted:
     """Remove one sample of a draft, or withdraw feedback that a ready model has not learned yet."""
     return samples.delete(call.context, call.caller, handle, sample_id)
 
 
-@router.post("/v1/models/{handle}/samples/delete", name="samples.delete_many")
-def delete_many(call: Called, handle: Handle, body: Delete) -> SampleIds:
+@router.serve(operations.SAMPLES_DELETE_MANY)
+def delete_many(call: Call, handle: Handle, body: SamplesDelete) -> SampleIds:
     """Remove samples of a draft, or withdraw feedback that a ready model has not learned yet: all of it or none."""
     return samples.delete_many(call.context, call.caller, handle, body)
 
 
-@router.get("/v1/models/{handle}/samples/synthesize", name="samples.plan")
+@router.serve(operations.SAMPLES_PLAN)
 def plan(
-    call: Called,
+    call: Call,
     handle: Handle,
     synth_type: parameters.OfSynthType = "from_traits",
     effort: parameters.OfEffort = None,
@@ -89,13 +86,13 @@ def plan(
     )
 
 
-@router.get("/v1/models/{handle}/samples/rejected", name="samples.rejected")
-def rejected(call: Called, handle: Handle) -> RejectedTexts:
+@router.serve(operations.SAMPLES_REJECTED)
+def rejected(call: Call, handle: Handle) -> RejectedTexts:
     """List texts that the last synthesis rejected, until the model's next run."""
     return synthesis.rejected(call.context, call.caller, handle)
 
 
-@router.post("/v1/models/{handle}/samples/synthesize", name="samples.synthesize", status_code=202)
-def synthesize(call: Called, handle: Handle, body: Synthesize, response: Response) -> RunStarted:
+@router.serve(operations.SAMPLES_SYNTHESIZE)
+def synthesize(call: Call, handle: Handle, body: SynthesizeRequest, response: Response) -> RunStarted:
     """Start to make samples for a draft's traits. They exist when the model is a draft again."""
     return accepted(synthesis.start(call.context, call.caller, handle, body), response)

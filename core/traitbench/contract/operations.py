@@ -1,0 +1,428 @@
+"""The table of operations: what each is called, who may do it, what it takes, answers and refuses, and what follows.
+
+Access, routes, the OpenAPI document and the client read it (core/docs/contract.md, core/docs/api.md). Everywhere else
+in the product, an operation is one of these constants: its name, method, path and scope are written only here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+from traitbench import errors
+from traitbench.contract.batches import BatchLine, BatchRequest
+from traitbench.contract.bundles import Bundle
+from traitbench.contract.comparisons import VersionsCompareRequest, VersionsComparison
+from traitbench.contract.envelope import Health
+from traitbench.contract.models import (
+    ForkRequest,
+    Model,
+    ModelCreate,
+    ModelDeleted,
+    ModelUpdate,
+    PromoteRequest,
+    RunStarted,
+    TrainRequest,
+)
+from traitbench.contract.operation import (
+    BODY,
+    HTML,
+    JSON,
+    LINES,
+    LOCAL,
+    MARKDOWN,
+    OPEN,
+    OWNED_READ,
+    READ,
+    TEXT,
+    WRITE,
+    Operation,
+    Values,
+)
+from traitbench.contract.page import ActivationPage, ModelPage, SamplePage, VersionPage
+from traitbench.contract.samples import (
+    RejectedTexts,
+    SampleIds,
+    SamplesCreate,
+    SamplesDelete,
+    SamplesUpdate,
+    SynthesisPlan,
+    SynthesizeRequest,
+)
+from traitbench.contract.scores import Card, CompareRequest, Comparison, ScoreRequest
+from traitbench.contract.texts import Extracted, ExtractRequest
+from traitbench.contract.traits import DiscoverRequest, Trait, TraitList, TraitsCreate, TraitUpdate
+from traitbench.contract.versions import (
+    Version,
+    VersionActivate,
+    VersionActivated,
+    VersionTag,
+    VersionTagged,
+    VersionUntagged,
+)
+
+# ---- what can follow -------------------------------------------------------------------------------------------------
+
+_MADE = {"handle": "$response.body#/handle"}
+_SAME = {"handle": "$request.path.handle"}
+_OF_MODEL = (
+    *("models.get", "models.update", "models.train", "models.retrain", "models.export", "models.delete", "models.fork"),
+    *("traits.add", "traits.list", "traits.discover", "samples.add", "samples.list", "samples.synthesize"),
+    *("samples.plan", "versions.list", "versions.activations", "scores.score", "scores.compare", "scores.batch"),
+)
+
+
+def _each(values: Values, *names: str) -> Mapping[str, Values]:
+    return dict.fromkeys(names, values)
+
+
+# ---- the service -----------------------------------------------------------------------------------------------------
+
+_NO_JSON = cast("type[Any]", None)
+
+HEALTH = Operation("service.health", "GET /health", OPEN, Health)
+OPENAPI = Operation("service.openapi", "GET /openapi.json", OPEN, cast("type[Any]", dict[str, Any]))
+DOCS = Operation("service.docs", "GET /docs", OPEN, _NO_JSON, offers=(HTML,))
+METRICS = Operation("metrics", "GET /metrics", LOCAL, _NO_JSON, offers=(TEXT,))
+EXTRACT = Operation("extract", "POST /extract", READ, Extracted, ExtractRequest, failures=(errors.UrlNotFetchable,))
+
+# ---- models ----------------------------------------------------------------------------------------------------------
+
+_TAKEN = (errors.InvalidHandle, errors.UnsupportedScoringMethod, errors.HandleTaken)
+
+MODELS_CREATE = Operation(
+    "models.create",
+    "POST /models",
+    WRITE,
+    Model,
+    ModelCreate,
+    (201,),
+    failures=(*_TAKEN, errors.UnsupportedKind),
+    then=_each(_MADE, *_OF_MODEL),
+)
+MODELS_IMPORT = Operation(
+    "models.import",
+    "POST /models/import",
+    WRITE,
+    Model,
+    Bundle,
+    (201,),
+    failures=_TAKEN,
+    then=_each(_MADE, *_OF_MODEL),
+    work="transfer",
+)
+MODELS_LIST = Operation(
+    "models.list",
+    "GET /models",
+    READ,
+    ModelPage,
+    failures=(errors.NamespaceForbidden, errors.InvalidCursor),
+    then=_each({"handle": "$response.body#/items/0/handle"}, "models.get"),
+)
+MODELS_GET = Operation("models.get", "GET /models/{handle}", READ, Model, offers=(JSON, MARKDOWN))
+MODELS_CARD = Operation("models.card", "GET /models/{handle}", READ, _NO_JSON, offers=(MARKDOWN,), within=MODELS_GET)
+MODELS_UPDATE = Operation(
+    "models.update",
+    "PATCH /models/{handle}",
+    WRITE,
+    Model,
+    ModelUpdate,
+    transitions=("update",),
+    failures=(errors.UnsupportedScoringMethod,),
+    then=_each(_MADE, "models.get"),
+)
+MODELS_DELETE = Operation(
+    "models.delete",
+    "DELETE /models/{handle}",
+    WRITE,
+    ModelDeleted,
+    transitions=("delete",),
+    then=_each(_MADE, "models.restore"),
+)
+MODELS_RESTORE = Operation(
+    "models.restore",
+    "POST /models/{handle}/restore",
+    WRITE,
+    Model,
+    transitions=("restore",),
+    failures=(errors.ModelArchived,),
+    then=_each(_MADE, "models.get", "models.train", "scores.score"),
+)
+MODELS_TRAIN = Operation(
+    "models.train",
+    "POST /models/{handle}/train",
+    WRITE,
+    RunStarted,
+    TrainRequest,
+    (200, 202),
+    transitions=("train", "retune"),
+    failures=(errors.SamplesPurged, errors.InsufficientSamples, errors.FeatureUnavailable),
+    then=_each(_SAME, "models.get", "models.delete", "versions.list"),
+    needs_body=False,
+)
+MODELS_RETRAIN = Operation(
+    "models.retrain",
+    "POST /models/{handle}/retrain",
+    WRITE,
+    RunStarted,
+    statuses=(200, 202),
+    transitions=("retrain_now",),
+    failures=(errors.SamplesPurged, errors.InsufficientSamples),
+    then=_each(_SAME, "models.get", "versions.list"),
+)
+MODELS_EXPORT = Operation(
+    "models.export",
+    "GET /models/{handle}/export",
+    OWNED_READ,
+    Bundle,
+    then={"models.import": {BODY: "$response.body"}},
+    work="transfer",
+)
+MODELS_FORK = Operation(
+    "models.fork",
+    "POST /models/{handle}/fork",
+    WRITE,
+    Model,
+    ForkRequest,
+    (201,),
+    transitions=("fork",),
+    failures=(errors.HandleTaken,),
+    then={**_each(_MADE, *_OF_MODEL), "models.promote": {**_SAME, BODY: {"from": "$response.body#/handle"}}},
+)
+MODELS_PROMOTE = Operation(
+    "models.promote",
+    "POST /models/{handle}/promote",
+    WRITE,
+    Version,
+    PromoteRequest,
+    (201,),
+    transitions=("promote",),
+    failures=(errors.PromotionConflict,),
+    then=_each(_SAME, "models.get", "versions.list", "scores.score"),
+)
+
+# ---- traits ----------------------------------------------------------------------------------------------------------
+
+_RUN = (errors.DuplicateRun, errors.InsufficientSamples, errors.FeatureUnavailable)
+
+TRAITS_ADD = Operation(
+    "traits.add",
+    "POST /models/{handle}/traits",
+    WRITE,
+    TraitList,
+    TraitsCreate,
+    transitions=("edit",),
+    failures=(errors.DuplicateTrait,),
+    then={
+        **_each({**_SAME, "key": "$response.body#/traits/0/key"}, "traits.get", "traits.update", "traits.delete"),
+        **_each(_SAME, "traits.list", "samples.add", "samples.plan", "samples.synthesize"),
+    },
+)
+TRAITS_LIST = Operation("traits.list", "GET /models/{handle}/traits", READ, TraitList)
+TRAITS_GET = Operation("traits.get", "GET /models/{handle}/traits/{key}", READ, Trait)
+TRAITS_UPDATE = Operation(
+    "traits.update",
+    "PATCH /models/{handle}/traits/{key}",
+    WRITE,
+    TraitList,
+    TraitUpdate,
+    transitions=("edit",),
+    failures=(errors.DuplicateTrait,),
+)
+TRAITS_DELETE = Operation(
+    "traits.delete", "DELETE /models/{handle}/traits/{key}", WRITE, ModelDeleted, transitions=("edit",)
+)
+TRAITS_DISCOVER = Operation(
+    "traits.discover",
+    "POST /models/{handle}/traits/discover",
+    WRITE,
+    RunStarted,
+    DiscoverRequest,
+    (202,),
+    transitions=("discover",),
+    failures=_RUN,
+    then=_each(_SAME, "models.get", "traits.list"),
+    needs_body=False,
+)
+
+# ---- samples ---------------------------------------------------------------------------------------------------------
+
+SAMPLES_ADD = Operation(
+    "samples.add",
+    "POST /models/{handle}/samples",
+    WRITE,
+    SampleIds,
+    SamplesCreate,
+    transitions=("edit",),
+    then={
+        "samples.update": {**_SAME, BODY: {"ids": "$response.body#/ids", "held_out": True}},
+        "samples.delete": {**_SAME, "sample_id": "$response.body#/ids/0"},
+        "samples.delete_many": {**_SAME, BODY: {"ids": "$response.body#/ids"}},
+        **_each(_SAME, "samples.list", "traits.discover", "models.train"),
+    },
+)
+SAMPLES_LIST = Operation(
+    "samples.list",
+    "GET /models/{handle}/samples",
+    OWNED_READ,
+    SamplePage,
+    failures=(errors.TraitNotFound, errors.InvalidCursor),
+)
+SAMPLES_UPDATE = Operation(
+    "samples.update", "PATCH /models/{handle}/samples", WRITE, SampleIds, SamplesUpdate, transitions=("edit",)
+)
+SAMPLES_DELETE = Operation(
+    "samples.delete",
+    "DELETE /models/{handle}/samples/{sample_id}",
+    WRITE,
+    ModelDeleted,
+    transitions=("edit", "withdraw"),
+    failures=(errors.SampleNotFound,),
+)
+SAMPLES_DELETE_MANY = Operation(
+    "samples.delete_many",
+    "POST /models/{handle}/samples/delete",
+    WRITE,
+    SampleIds,
+    SamplesDelete,
+    transitions=("edit", "withdraw"),
+)
+SAMPLES_PLAN = Operation(
+    "samples.plan",
+    "GET /models/{handle}/samples/synthesize",
+    OWNED_READ,
+    SynthesisPlan,
+    failures=(errors.UnsupportedSynthType,),
+    then=_each(_SAME, "samples.synthesize"),
+)
+SAMPLES_REJECTED = Operation("samples.rejected", "GET /models/{handle}/samples/rejected", OWNED_READ, RejectedTexts)
+SAMPLES_SYNTHESIZE = Operation(
+    "samples.synthesize",
+    "POST /models/{handle}/samples/synthesize",
+    WRITE,
+    RunStarted,
+    SynthesizeRequest,
+    (202,),
+    transitions=("synthesize",),
+    failures=(errors.UnsupportedSynthType, *_RUN),
+    then=_each(_SAME, "models.get", "samples.list", "samples.rejected"),
+    needs_body=False,
+)
+
+# ---- versions --------------------------------------------------------------------------------------------------------
+
+_NUMBER = "v{$response.body#/items/0/version_no}"
+
+VERSIONS_LIST = Operation(
+    "versions.list",
+    "GET /models/{handle}/versions",
+    READ,
+    VersionPage,
+    failures=(errors.InvalidCursor,),
+    then={"versions.get": {**_SAME, "name": _NUMBER}, "versions.tag": {**_SAME, BODY: {"version": _NUMBER}}},
+)
+VERSIONS_ACTIVATE = Operation(
+    "versions.activate",
+    "PUT /models/{handle}/versions/active",
+    WRITE,
+    VersionActivated,
+    VersionActivate,
+    transitions=("use",),
+    failures=(errors.VersionNotFound, errors.TagNotFound),
+    then={
+        **_each(_SAME, "scores.score", "scores.compare", "scores.batch"),
+        "versions.compare": {BODY: {"a": "$response.body#/handle", "b": "$response.body#/handle"}},
+    },
+)
+VERSIONS_ACTIVATIONS = Operation(
+    "versions.activations", "GET /models/{handle}/activations", READ, ActivationPage, failures=(errors.InvalidCursor,)
+)
+VERSIONS_GET = Operation(
+    "versions.get", "GET /models/{handle}/versions/{name}", READ, Version, failures=(errors.VersionNotFound,)
+)
+VERSIONS_TAG = Operation(
+    "versions.tag",
+    "POST /models/{handle}/versions/{name}",
+    WRITE,
+    VersionTagged,
+    VersionTag,
+    (201,),
+    transitions=("use",),
+    failures=(errors.InvalidTag, errors.VersionNotFound),
+    then={
+        **_each({**_SAME, "name": "$response.body#/tag"}, "versions.get", "versions.untag"),
+        "versions.activate": {**_SAME, BODY: {"tag": "$response.body#/tag"}},
+    },
+    needs_body=False,
+)
+VERSIONS_UNTAG = Operation(
+    "versions.untag",
+    "DELETE /models/{handle}/versions/{name}",
+    WRITE,
+    VersionUntagged,
+    transitions=("use",),
+    failures=(errors.InvalidTag, errors.TagNotFound),
+)
+VERSIONS_COMPARE = Operation(
+    "versions.compare",
+    "POST /versions/compare",
+    READ,
+    VersionsComparison,
+    VersionsCompareRequest,
+    transitions=("use",),
+    # The models are in the body.
+    failures=(
+        *(errors.InvalidHandle, errors.InsufficientScope, errors.NamespaceForbidden),
+        *(errors.ModelNotFound, errors.VersionNotFound, errors.FeatureUnavailable),
+    ),
+    work="batch",
+    takes_version=True,
+)
+
+# ---- scores ----------------------------------------------------------------------------------------------------------
+
+_UNSCORED = (errors.VersionNotFound, errors.FeatureUnavailable)
+
+SCORES_SCORE = Operation(
+    "scores.score",
+    "POST /models/{handle}/score",
+    READ,
+    Card,
+    ScoreRequest,
+    transitions=("use",),
+    # With feedback or an explanation it needs more of the key.
+    failures=(*_UNSCORED, errors.UrlNotFetchable, errors.InsufficientScope, errors.NamespaceForbidden),
+    offers=(JSON, TEXT),
+    work="score",
+    text_as="content",
+    takes_version=True,
+)
+SCORES_FEEDBACK = replace(SCORES_SCORE, name="scores.feedback", rule=WRITE, within=SCORES_SCORE)
+SCORES_COMPARE = Operation(
+    "scores.compare",
+    "POST /models/{handle}/compare",
+    READ,
+    Comparison,
+    CompareRequest,
+    transitions=("use",),
+    failures=(*_UNSCORED, errors.UrlNotFetchable),
+    offers=(JSON, TEXT),
+    work="score",
+    takes_version=True,
+)
+SCORES_BATCH = Operation(
+    "scores.batch",
+    "POST /models/{handle}/score/batch",
+    READ,
+    cast("type[Any]", BatchLine),
+    BatchRequest,
+    transitions=("use",),
+    failures=_UNSCORED,
+    offers=(LINES,),
+    work="batch",
+    takes_version=True,
+)
+
+# ----------------------------------------------------------------------------------------------------------------------
+
+ALL: tuple[Operation[Any], ...] = tuple(each for each in [*vars().values()] if isinstance(each, Operation))
+ROUTES: Mapping[str, Operation[Any]] = {each.name: each for each in ALL if each.within is None}

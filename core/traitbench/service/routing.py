@@ -1,0 +1,67 @@
+"""Routes from the table of operations: an endpoint names its row, and gets path, method, checks and types from it."""
+
+from collections.abc import Callable, Mapping
+from inspect import Parameter, signature
+from typing import Annotated, Any, TypeVar, get_args
+
+from fastapi import APIRouter, Depends
+from starlette.responses import Response
+
+from traitbench.contract.operation import PREFIX, Operation
+from traitbench.service.body import Body
+from traitbench.service.caller import CallerCheck
+
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
+
+_CALL, _BODY = "call", "body"
+
+
+class Router(APIRouter):
+    """Routes whose endpoints take what the table says: `call` is the admitted request, and `body` its body."""
+
+    def serve(
+        self,
+        operation: Operation[Any],
+        *,
+        caller: Callable[[Operation[Any]], CallerCheck] = CallerCheck,
+        body: Callable[[Operation[Any]], Body] = Body,
+        **options: Any,
+    ) -> Callable[[Endpoint], Endpoint]:
+        """Register an endpoint for an operation; raise `TypeError` if it answers with another type.
+
+        `caller` and `body` take the place of the usual checks; `options` are those of FastAPI.
+        """
+        checks: dict[str, CallerCheck | Body] = {_CALL: caller(operation)}
+        if operation.body is not None:
+            checks[_BODY] = body(operation)
+
+        def register(endpoint: Endpoint) -> Endpoint:
+            described = signature(endpoint)
+            if not _answers(described.return_annotation) <= {operation.answer}:
+                raise TypeError(f"{operation.name} answers with {operation.answer}, not {described.return_annotation}")
+            parameters = [_checked(each, checks) for each in described.parameters.values()]
+            endpoint.__signature__ = described.replace(parameters=parameters)  # type: ignore[attr-defined]
+            self.add_api_route(
+                PREFIX + operation.path,
+                endpoint,
+                name=operation.name,
+                methods=[operation.method],
+                status_code=operation.statuses[0],
+                responses={status: {"model": operation.answer} for status in operation.statuses[1:]},
+                response_model=operation.answer,
+                **options,
+            )
+            return endpoint
+
+        return register
+
+
+def _checked(parameter: Parameter, checks: Mapping[str, CallerCheck | Body]) -> Parameter:
+    check = checks.get(parameter.name)
+    return parameter if check is None else parameter.replace(annotation=Annotated[parameter.annotation, Depends(check)])
+
+
+def _answers(annotation: Any) -> set[Any]:
+    """Return the types that an endpoint answers with, without those that FastAPI sends as they are."""
+    kinds = get_args(annotation) or (annotation,)
+    return {kind for kind in kinds if not (isinstance(kind, type) and issubclass(kind, Response))}
