@@ -10,7 +10,7 @@ import streamlit as st
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.display.colours import STATES
-from traitbench.display.text import plain
+from traitbench.display.text import count, plain
 from traitbench.errors import ModelNotFound, NamespaceForbidden
 from traitbench_app.parts.controls import ask, copy_link, primary_link
 from traitbench_app.parts.model_actions import ARCHIVE, archive, improve, improve_button, restore_button
@@ -32,17 +32,20 @@ def heading(
     model: Model | None = None,
     traits: Sequence[Trait] | None = None,
     next_of: NextOf | None = None,
+    draw_own: Callable[[], bool] | None = None,
     /,
     **query: str | int | None,
 ) -> None:
     """Draw the heading; `query` holds the query parameters of the page besides the model.
 
     The traits of the model are read if the page has not read them. `next_of` says what is next on a page where that
-    changes while a person works: it is asked every two seconds.
+    changes while a person works: it is asked every two seconds. `draw_own` draws the page's own step instead, and
+    returns whether it has one.
     """
     row = entry(name)
     if model is not None:
-        _draw_line(name, model, client().traits.list(model.handle) if traits is None else traits, query, next_of)
+        known = client().traits.list(model.handle) if traits is None else traits
+        _draw_line(name, model, known, query, next_of, draw_own)
         return
     with st.container(gap=None, key="heading"):
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
@@ -51,20 +54,39 @@ def heading(
         st.caption(row.help)
 
 
-def _draw_line(name: PageName, model: Model, traits: Sequence[Trait], query: Query, next_of: NextOf | None) -> None:
+def _draw_line(
+    name: PageName,
+    model: Model,
+    traits: Sequence[Trait],
+    query: Query,
+    next_of: NextOf | None,
+    draw_own: Callable[[], bool] | None,
+) -> None:
     left, right = session.get(_LINE)
     with left:
         st.title(entry(name).title, anchor=False, width="content")
-        state_badge(model)
+        if is_open_draft(model):
+            draft_badges(model)
+        else:
+            state_badge(model)
         if model.version_no is not None and model.state != "ready":
             st.badge(f"v{model.version_no}", icon=":material/commit:", color="gray", help="The version in use.")
         retention_badge(model)
     with right:
-        _draw_step(name, model, traits, query, next_of)
+        if not _draws_own(model, draw_own):
+            _draw_step(name, model, traits, query, next_of)
         with st.popover("More", icon=":material/more_horiz:", type="tertiary", key="head.more"):
             _draw_more(name, model, query)
     improve(model)
     archive()
+
+
+def _draws_own(model: Model, draw_own: Callable[[], bool] | None) -> bool:
+    """Draw the page's own step, if it has one now; a run is followed on every page."""
+    if draw_own is None or model.state == "busy":
+        return False
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content", key="head.step_line"):
+        return draw_own()
 
 
 def _draw_step(name: PageName, model: Model, traits: Sequence[Trait], query: Query, next_of: NextOf | None) -> None:
@@ -150,6 +172,29 @@ def state_badge(model: Model) -> None:
         origin = plain(model.forked_from.handle)
         sign = replace(STATES["draft"], hint=f"Trained, and not in use in {origin} yet. Traits and samples are frozen.")
     st.badge(sign.label, icon=sign.icon, color=sign.colour, help=sign.hint)
+
+
+OWN_CHANGES = "shell.own_changes"
+"""The session key of the number of changes in the draft on screen, with its handle; the Samples page counts them."""
+
+
+def is_open_draft(model: Model) -> bool:
+    """Whether a model is a draft of another one's version that is not trained yet, so that edits go into it."""
+    origin = model.forked_from
+    return origin is not None and origin.version_no is not None and model.state in ("draft", "failed")
+
+
+def draft_badges(model: Model) -> None:
+    """What is in use, and beside it the draft that edits go into."""
+    origin = session.get(session.KNOWN_MODELS, ())
+    handle = model.forked_from.handle if model.forked_from else ""
+    in_use = next((each.version_no for each in origin if each.handle == handle), None)
+    if in_use is not None:
+        st.badge(f"v{in_use} in use", icon=STATES["ready"].icon, color="gray", help=f"In {plain(handle)}.")
+    of, changes = session.get(OWN_CHANGES, ("", 0))
+    number = f", {count(changes, 'change')}" if of == model.handle else ""
+    hint = f"Your edits are saved here. {plain(handle)} scores as before until this draft is trained and put in use."
+    st.badge(f"your draft{number}", icon=STATES[model.state].icon, color="gray", help=hint)
 
 
 def descent_badge(model: Model) -> None:
