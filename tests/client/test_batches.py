@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tests.conftest import COLD, WARM, Service, Trained
 from traitbench.client import Traitbench
 from traitbench.client.wire import refuses_field
+from traitbench.contract import operations
 from traitbench.contract.batches import FailedLine, ScoredLine
 from traitbench.errors import ModelNotFound, ModelNotTrained, Unavailable, Unreachable, ValidationFailed
 
@@ -387,7 +388,7 @@ def test_the_service_says_which_field_it_does_not_know(trained: Trained) -> None
     """What `refuses_field` reads is how a service refuses an unknown field."""
     with pytest.raises(ValidationFailed) as caught:
         trained.client.scores._connection.lines(
-            f"/models/{trained.handle}/score/batch", content=b'{"contents": ["a"], "other": false}'
+            operations.SCORES_BATCH, handle=trained.handle, content=b'{"contents": ["a"], "other": false}'
         )
     assert refuses_field(caught.value, "other")
     assert not refuses_field(caught.value, "fetch")

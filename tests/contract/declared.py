@@ -64,12 +64,12 @@ BODIES: Mapping[Operation[Any], dict[str, Any]] = {
     operations.EXTRACT: {"url": "https://nowhere.example"},
 }
 
-_PLACES = {"key": "tone", "sample_id": 1, "name": "v1"}
+_VALUES = {"key": "tone", "sample_id": 1, "name": "v1"}
 _TAG = {"name": "best"}
 
 
 def request(operation: Operation[Any], handle: str) -> tuple[str, str, Any]:
     """Method, path and body of a request that is valid for a model with the trait `tone` and one version."""
     is_of_tag = operation in (operations.VERSIONS_TAG, operations.VERSIONS_UNTAG)
-    places = {**_PLACES, **(_TAG if is_of_tag else {}), "handle": handle}
-    return operation.method, PREFIX + operation.path.format_map(places), BODIES.get(operation)
+    values = {**_VALUES, **(_TAG if is_of_tag else {}), "handle": handle}
+    return operation.method, PREFIX + operation.path.format_map(values), BODIES.get(operation)

@@ -85,10 +85,12 @@ def main(context: click.Context, open_to_all: bool) -> None:
 @main.command("serve")
 def serve_api() -> None:
     """Start the API and a worker, without the workbench."""
+    from traitbench.contract import operations
+    from traitbench.contract.operation import PREFIX
     from traitbench.service.embedded import api
 
     settings = read_settings()
-    _serve(api, settings, path="/v1", ready=["/v1/health"])
+    _serve(api, settings, path=PREFIX, ready=[PREFIX + operations.HEALTH.path])
 
 
 @main.command()

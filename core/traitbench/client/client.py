@@ -11,6 +11,7 @@ from traitbench.client.samples import AsyncSamples
 from traitbench.client.scores import AsyncScores
 from traitbench.client.traits import AsyncTraits
 from traitbench.client.versions import AsyncVersions
+from traitbench.contract import operations
 from traitbench.contract.envelope import Health
 from traitbench.contract.texts import Extracted
 
@@ -44,11 +45,11 @@ class AsyncClient:
 
     async def health(self) -> Health:
         """Check that the service is ready; raise `Unavailable` if it is not, `Unreachable` if nothing answers."""
-        return await self._connection.get("/health", Health)
+        return await self._connection.get(operations.HEALTH)
 
     async def extract(self, url: str) -> Extracted:
         """Return the readable text of a web page, which the service fetches."""
-        return await self._connection.send("POST", "/extract", Extracted, body={"url": url})
+        return await self._connection.send(operations.EXTRACT, body={"url": url})
 
     async def close(self) -> None:
         """Close the connections."""

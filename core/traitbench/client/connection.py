@@ -13,7 +13,8 @@ from typing import Any
 import httpx
 
 from traitbench.client import wire
-from traitbench.client.wire import Answer, Params, busy_for, error_in, media_type_of, value_in, wait_before_next
+from traitbench.client.wire import Params, PathValues, busy_for, error_in, media_type_of, value_in, wait_before_next
+from traitbench.contract.operation import JSON, LINES, TEXT, Answer, Operation
 from traitbench.errors import Unreachable
 
 
@@ -43,49 +44,61 @@ class AsyncConnection:
         other._timeout = other._long = seconds
         return other
 
-    async def get(self, path: str, answer: type[Answer], *, params: Params | None = None, long: bool = False) -> Answer:
-        """Read a value; retry if the service cannot be reached or is not ready. `long` sets a longer timeout."""
-        request = self._request("GET", path, params=params, long=long)
-        return value_in(await self._checked(await self._repeated(request)), answer)
+    async def get(
+        self,
+        operation: Operation[Answer],
+        *,
+        params: Params | None = None,
+        long: bool = False,
+        **path: str | int,
+    ) -> Answer:
+        """Read a value; retry if the service cannot be reached or is not ready. `long` sets a longer timeout.
+
+        `path` has the values of the operation's path, here and below.
+        """
+        request = self._request(operation, path, params=params, long=long)
+        return value_in(await self._checked(await self._repeated(request)), operation.answer)
 
     async def send(
         self,
-        method: str,
-        path: str,
-        answer: type[Answer],
+        operation: Operation[Answer],
         *,
         params: Params | None = None,
         body: Any = None,
         long: bool = False,
         reads: bool = False,
+        **path: str | int,
     ) -> Answer:
         """Send a request with a body, once. With `reads` (it changes nothing), retry while the service is too busy."""
-        request = self._request(method, path, params=params, body=body, long=long)
+        request = self._request(operation, path, params=params, body=body, long=long)
         response = await self._admitted(request) if reads else await self._once(request)
-        return value_in(await self._checked(response), answer)
+        return value_in(await self._checked(response), operation.answer)
 
-    async def get_text(self, path: str, media_type: str) -> str:
-        """Read an answer as text of a media type; retry like `get`."""
-        request = self._request("GET", path, accept=media_type)
+    async def get_text(self, operation: Operation[Any], **path: str | int) -> str:
+        """Read an answer as text of the first media type that the operation offers; retry like `get`."""
+        media_type = operation.offers[0]
+        request = self._request(operation, path, accept=media_type)
         response = await self._checked(await self._repeated(request), media_type=media_type)
         return response.text
 
-    async def text(self, path: str, *, body: Any) -> str:
+    async def text(self, operation: Operation[Any], *, body: Any, **path: str | int) -> str:
         """Send a body and return the answer as plain text; retry while the service is too busy."""
-        request = self._request("POST", path, body=body, accept="text/plain")
-        response = await self._checked(await self._admitted(request), media_type="text/plain")
+        request = self._request(operation, path, body=body, accept=TEXT)
+        response = await self._checked(await self._admitted(request), media_type=TEXT)
         return response.text
 
-    async def lines(self, path: str, *, content: bytes, wait: bool = True) -> "AsyncLines":
+    async def lines(
+        self, operation: Operation[Any], *, content: bytes, wait: bool = True, **path: str | int
+    ) -> "AsyncLines":
         """Send a body, once, and return the lines of the answer as soon as it begins.
 
         Without `wait`, a busy service refuses at once.
         """
-        request = self._request("POST", path, content=content, accept=wire.LINES)
+        request = self._request(operation, path, content=content, accept=LINES)
         if not wait:
             request.headers["Prefer"] = "wait=0"
         response = await self._once(request, stream=True)
-        return AsyncLines(await self._checked(response, media_type=wire.LINES), self._broken)
+        return AsyncLines(await self._checked(response, media_type=LINES), self._broken)
 
     async def close(self) -> None:
         """End the connections."""
@@ -93,23 +106,23 @@ class AsyncConnection:
 
     def _request(
         self,
-        method: str,
-        path: str,
+        operation: Operation[Any],
+        path: PathValues,
         *,
         params: Params | None = None,
         body: Any = None,
         content: bytes | None = None,
-        accept: str = "application/json",
+        accept: str = JSON,
         long: bool = False,
     ) -> httpx.Request:
         content = content if body is None else wire.encoded(body)
-        headers = {"Accept": accept} | ({} if content is None else {"Content-Type": "application/json"})
+        headers = {"Accept": accept} | ({} if content is None else {"Content-Type": JSON})
         seconds = self._long if long else self._timeout
         timeout = httpx.Timeout(seconds, connect=min(self._timeout, wire.CONNECT_TIMEOUT))
         # An address that was read before, and None instead of no parameters: to read an address takes long.
-        url = wire.address(self.base_url, path)
+        url = wire.address(self.base_url, wire.path_of(operation, path))
         return self._http.build_request(
-            method, url, params=wire.given(params) or None, headers=headers, content=content, timeout=timeout
+            operation.method, url, params=wire.given(params) or None, headers=headers, content=content, timeout=timeout
         )
 
     async def _once(self, request: httpx.Request, *, stream: bool = False) -> httpx.Response:
@@ -148,7 +161,7 @@ class AsyncConnection:
                 return response
             await sleep(pause)
 
-    async def _checked(self, response: httpx.Response, *, media_type: str = "application/json") -> httpx.Response:
+    async def _checked(self, response: httpx.Response, *, media_type: str = JSON) -> httpx.Response:
         if response.is_success and media_type_of(response) == media_type:
             return response
         await self._whole(response)

@@ -11,7 +11,8 @@ from typing import Any, Unpack
 
 from traitbench.client.connection import AsyncConnection
 from traitbench.client.pages import NOBODYS, AsyncPages, is_of_listing, joined, namespace_of
-from traitbench.client.wire import CreateFields, UpdateFields, segment
+from traitbench.client.wire import CreateFields, UpdateFields
+from traitbench.contract import operations
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import Model, ModelDeleted, RunStarted, TrainEffort
 from traitbench.contract.page import LARGEST_PAGE, ModelPage
@@ -30,7 +31,7 @@ class AsyncModels:
 
     async def create(self, handle: str, **fields: Unpack[CreateFields]) -> Model:
         """Create a draft model."""
-        return await self._connection.send("POST", "/models", Model, body={"handle": handle, **fields})
+        return await self._connection.send(operations.MODELS_CREATE, body={"handle": handle, **fields})
 
     async def list(
         self,
@@ -59,7 +60,7 @@ class AsyncModels:
         }
 
         async def page(at: str | None, **query: str | int | None) -> ModelPage:
-            return await self._connection.get("/models", ModelPage, params=filters | query | {"cursor": at})
+            return await self._connection.get(operations.MODELS_LIST, params=filters | query | {"cursor": at})
 
         if namespace is not None or forked_from is not None or public or limit is not None or not is_of_listing(cursor):
             return await AsyncPages.begin(page, cursor)
@@ -80,29 +81,29 @@ class AsyncModels:
     async def namespaces(self) -> tuple[str, ...]:
         """Return the namespaces that the key owns, sorted."""
         try:
-            await self._connection.get("/models", ModelPage, params={"namespace": NOBODYS, "limit": 1})
+            await self._connection.get(operations.MODELS_LIST, params={"namespace": NOBODYS, "limit": 1})
         except NamespaceForbidden as refusal:
             return tuple(sorted(str(name) for name in refusal.details.get("namespaces", ())))
         return ()
 
     async def get(self, handle: str) -> Model:
         """Return one model."""
-        return await self._connection.get(f"/models/{segment(handle)}", Model)
+        return await self._connection.get(operations.MODELS_GET, handle=handle)
 
     async def update(self, handle: str, **fields: Unpack[UpdateFields]) -> Model:
         """Change the given fields."""
-        return await self._connection.send("PATCH", f"/models/{segment(handle)}", Model, body=fields)
+        return await self._connection.send(operations.MODELS_UPDATE, handle=handle, body=fields)
 
     async def delete(self, handle: str) -> ModelDeleted:
         """Archive the model; `restore` brings it back within 30 days."""
-        return await self._connection.send("DELETE", f"/models/{segment(handle)}", ModelDeleted)
+        return await self._connection.send(operations.MODELS_DELETE, handle=handle)
 
     async def restore(self, handle: str) -> Model:
         """Bring an archived model back to the state that it was archived from; another model stays as it is.
 
         Raise `ModelArchived` if it was archived more than 30 days ago.
         """
-        return await self._connection.send("POST", f"/models/{segment(handle)}/restore", Model)
+        return await self._connection.send(operations.MODELS_RESTORE, handle=handle)
 
     async def train(
         self,
@@ -124,14 +125,14 @@ class AsyncModels:
             body["use_labels"] = False
         if encoder is not None:
             body["encoder"] = encoder
-        return await self._connection.send("POST", f"/models/{segment(handle)}/train", RunStarted, body=body)
+        return await self._connection.send(operations.MODELS_TRAIN, handle=handle, body=body)
 
     async def retrain(self, handle: str) -> RunStarted:
         """Learn the waiting feedback now, or return the retrain in flight; call `wait` for the result.
 
         `run_id` is None if no feedback waits.
         """
-        return await self._connection.send("POST", f"/models/{segment(handle)}/retrain", RunStarted)
+        return await self._connection.send(operations.MODELS_RETRAIN, handle=handle)
 
     async def wait(
         self, handle: str, *, on_progress: Callable[[Model], None] | None = None, timeout: float = 600.0
@@ -154,22 +155,20 @@ class AsyncModels:
 
     async def card(self, handle: str) -> str:
         """Return the model card as Markdown."""
-        return await self._connection.get_text(f"/models/{segment(handle)}", "text/markdown")
+        return await self._connection.get_text(operations.MODELS_CARD, handle=handle)
 
     async def export(self, handle: str) -> Bundle:
         """Return the whole model as one document: definition, versions and, without zero data retention, samples."""
-        return await self._connection.get(f"/models/{segment(handle)}/export", Bundle, long=True)
+        return await self._connection.get(operations.MODELS_EXPORT, handle=handle, long=True)
 
     async def import_(self, bundle: Bundle, *, handle: str | None = None) -> Model:
         """Import an exported model under its own handle or another one. A bundle that was changed is refused."""
-        return await self._connection.send(
-            "POST", "/models/import", Model, params={"handle": handle}, body=bundle, long=True
-        )
+        return await self._connection.send(operations.MODELS_IMPORT, params={"handle": handle}, body=bundle, long=True)
 
     async def fork(self, handle: str, new_handle: str) -> Model:
         """Make a draft with the traits, samples and settings of a model, to improve it without touching it."""
         body = {"handle": new_handle}
-        return await self._connection.send("POST", f"/models/{segment(handle)}/fork", Model, body=body, long=True)
+        return await self._connection.send(operations.MODELS_FORK, handle=handle, body=body, long=True)
 
     async def promote(self, handle: str, *, from_: str, force: bool = False, keep: bool = False) -> Version:
         """Make the active version of the fork `from_` the next version of a model, with its traits and samples.
@@ -178,4 +177,4 @@ class AsyncModels:
         unless `force`.
         """
         body = {"from": from_, "force": force, "keep": keep}
-        return await self._connection.send("POST", f"/models/{segment(handle)}/promote", Version, body=body, long=True)
+        return await self._connection.send(operations.MODELS_PROMOTE, handle=handle, body=body, long=True)

@@ -6,10 +6,10 @@ from typing import Unpack
 
 from traitbench.client.connection import AsyncConnection
 from traitbench.client.pages import ListedRows
-from traitbench.client.wire import segment
+from traitbench.contract import operations
 from traitbench.contract.models import Effort, ModelDeleted, RunStarted
 from traitbench.contract.texts import values_of
-from traitbench.contract.traits import Trait, TraitFields, TraitInput, TraitList
+from traitbench.contract.traits import Trait, TraitFields, TraitInput
 
 
 class AsyncTraits:
@@ -25,26 +25,26 @@ class AsyncTraits:
         `details["errors"]` has a free one for each such trait, as `free_key`.
         """
         body = {"traits": [trait.model_dump(exclude_unset=True) for trait in traits]}
-        answer = await self._connection.send("POST", _path(handle), TraitList, body=body)
+        answer = await self._connection.send(operations.TRAITS_ADD, handle=handle, body=body)
         return ListedRows(answer.traits)
 
     async def list(self, handle: str) -> ListedRows[Trait]:
         """List all traits of the model."""
-        answer = await self._connection.get(_path(handle), TraitList)
+        answer = await self._connection.get(operations.TRAITS_LIST, handle=handle)
         return ListedRows(answer.traits, answer.unreadable)
 
     async def get(self, handle: str, key: str) -> Trait:
         """Return one trait."""
-        return await self._connection.get(_path(handle, key), Trait)
+        return await self._connection.get(operations.TRAITS_GET, handle=handle, key=key)
 
     async def update(self, handle: str, key: str, **fields: Unpack[TraitFields]) -> Trait:
         """Change the given fields. The key does not change."""
-        answer = await self._connection.send("PATCH", _path(handle, key), TraitList, body=fields)
+        answer = await self._connection.send(operations.TRAITS_UPDATE, handle=handle, key=key, body=fields)
         return answer.traits[0]
 
     async def delete(self, handle: str, key: str) -> ModelDeleted:
         """Remove the trait and its samples."""
-        return await self._connection.send("DELETE", _path(handle, key), ModelDeleted)
+        return await self._connection.send(operations.TRAITS_DELETE, handle=handle, key=key)
 
     async def discover(
         self,
@@ -61,8 +61,4 @@ class AsyncTraits:
         """
         body: dict[str, object] = {"effort": effort, **({"texts": given} if (given := [*values_of(texts)]) else {})}
         body |= {} if language_model is None else {"language_model": language_model}
-        return await self._connection.send("POST", _path(handle, "discover"), RunStarted, body=body)
-
-
-def _path(handle: str, key: str | None = None) -> str:
-    return f"/models/{segment(handle)}/traits" + ("" if key is None else f"/{segment(key)}")
+        return await self._connection.send(operations.TRAITS_DISCOVER, handle=handle, body=body)

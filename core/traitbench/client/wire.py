@@ -11,23 +11,23 @@ import random
 import ssl
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, Literal, TypedDict, TypeVar
+from typing import Any, Literal, TypedDict
 from urllib.parse import quote
 
 import httpx
 
 from traitbench.contract.batches import FailedLine, LineError
 from traitbench.contract.envelope import ErrorEnvelope
-from traitbench.contract.fields import Received, Wire
+from traitbench.contract.fields import Received
 from traitbench.contract.models import VersionRetentionPolicy
+from traitbench.contract.operation import PREFIX, Answer, Operation
 from traitbench.contract.scores import Card
 from traitbench.contract.texts import why_no_text
 from traitbench.errors import TraitbenchError, Unauthenticated, Unreachable, ValidationFailed, error_for
 
-Answer = TypeVar("Answer", bound=Wire)
 Params = Mapping[str, str | int | None]
+PathValues = Mapping[str, str | int]
 
-LINES = "application/x-ndjson"
 CONNECT_TIMEOUT = 5.0
 LONG = 900.0  # seconds; timeout for requests that carry a whole model
 # The expiry is shorter than the server's, so that no request uses a connection that is being closed.
@@ -46,7 +46,12 @@ _LOOPBACK = frozenset({"127.0.0.1", "0.0.0.0", "::1", "::", "localhost"})
 @lru_cache(_MOST_ADDRESSES)
 def address(base_url: str, path: str) -> httpx.URL:
     """Return the address of a resource; the last ones are kept."""
-    return httpx.URL(f"{base_url}/v1{path}")
+    return httpx.URL(f"{base_url}{PREFIX}{path}")
+
+
+def path_of(operation: Operation[Any], path: PathValues) -> str:
+    """Return the path of an operation with its parameters; raise `ValidationFailed` if one is not valid Unicode."""
+    return operation.path.format_map({name: segment(value) for name, value in path.items()})
 
 
 class TransportOptions(TypedDict):
@@ -101,7 +106,7 @@ def valid_unicode(text: str) -> str:
 
 def bare(base_url: str) -> str:
     """Return an address without `/v1` and slashes at its end."""
-    return base_url.strip().rstrip("/").removesuffix("/v1").rstrip("/")
+    return base_url.strip().rstrip("/").removesuffix(PREFIX).rstrip("/")
 
 
 def checked_url(base_url: str) -> httpx.URL:

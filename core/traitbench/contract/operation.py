@@ -23,6 +23,9 @@ BODY = "requestBody"
 
 Answer = TypeVar("Answer", bound=Wire)
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+"""What `Allow` lists, in its order: every path that has `GET` has `HEAD` too."""
+
 Reach = Literal["read", "owned read", "write"]
 Work = Literal["score", "long", "explain", "batch", "write", "transfer", "read"]
 Failures = tuple[type[TraitbenchError], ...]

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
+from traitbench.contract.operation import METHODS
 from traitbench.errors import InternalError, MethodNotAllowed, RouteNotFound, TraitbenchError, UnreadableRow
 from traitbench.operations.context import Context
 from traitbench.service import (
@@ -36,7 +37,6 @@ _log = logging.getLogger(__name__)
 # Routes are matched in this order, so the most used come first.
 RESOURCES = (scores, batches, models, traits, samples, versions, comparisons, extracts, open, metrics)
 
-METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 # FastAPI's own telemetry would record bodies and error messages, so it is off.
 SILENT: Any = dict.fromkeys(("tracing", "metrics", "logs", "operation_spans", "auto_configure"), False)
 

@@ -22,6 +22,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from traitbench import logs
+from traitbench.contract import operations
+from traitbench.contract.operation import METHODS
 from traitbench.errors import Unavailable
 from traitbench.operations import operating
 from traitbench.operations.context import Context
@@ -30,12 +32,11 @@ from traitbench.service.request_id import RequestSummary
 
 # Scores take milliseconds; batches and imports take seconds to minutes.
 _BUCKETS = (0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"})
 _SLOW_SECONDS = 10.0
 # Their duration depends on the size of the body, so a long one is normal.
-_NEVER_SLOW = frozenset({"scores.batch", "models.import"})
+_NEVER_SLOW = frozenset({operations.SCORES_BATCH.name, operations.MODELS_IMPORT.name})
 # A probe may get its 503 every few seconds. The cause is logged elsewhere, once per change.
-_ANSWERS_WITH_503 = "service.health"
+_ANSWERS_WITH_503 = operations.HEALTH.name
 _KEY_FORMS = ("tba_", "tbs_")
 _LONGEST_PEER = 64
 
@@ -107,7 +108,7 @@ class RequestMetrics:
 
     def _counting_of(self, key: tuple[str, str, int], operation: str) -> tuple[Counter, Histogram]:
         template, method, hundreds = key
-        known = method if method in _METHODS else "other"
+        known = method if method in METHODS else "other"
         status = f"{hundreds}xx" if hundreds else "none"
         children = self._requests.labels(template, known, status), self._seconds.labels(operation)
         # Callers can make up methods, so those are not kept.

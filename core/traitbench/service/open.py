@@ -6,7 +6,7 @@ from starlette.responses import HTMLResponse, Response
 
 from traitbench.contract import operations
 from traitbench.contract.envelope import Health
-from traitbench.contract.operation import JSON
+from traitbench.contract.operation import JSON, PREFIX
 from traitbench.errors import Unavailable
 from traitbench.service import openapi
 from traitbench.service.capacity import context_of
@@ -38,7 +38,9 @@ def page(request: Request) -> HTMLResponse:
 
 
 def _serve(name: str, media_type: str) -> None:
-    @router.get(f"/v1/docs/{name}", name=f"service.docs.{name}", include_in_schema=False)
+    page = operations.DOCS
+
+    @router.get(f"{PREFIX}{page.path}/{name}", name=f"{page.name}.{name}", include_in_schema=False)
     def asset() -> Response:
         return openapi.asset(name, media_type)
 

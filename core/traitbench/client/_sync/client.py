@@ -12,6 +12,7 @@ from traitbench.client._sync.samples import Samples
 from traitbench.client._sync.scores import Scores
 from traitbench.client._sync.traits import Traits
 from traitbench.client._sync.versions import Versions
+from traitbench.contract import operations
 from traitbench.contract.envelope import Health
 from traitbench.contract.texts import Extracted
 
@@ -45,11 +46,11 @@ class Client:
 
     def health(self) -> Health:
         """Check that the service is ready; raise `Unavailable` if it is not, `Unreachable` if nothing answers."""
-        return self._connection.get("/health", Health)
+        return self._connection.get(operations.HEALTH)
 
     def extract(self, url: str) -> Extracted:
         """Return the readable text of a web page, which the service fetches."""
-        return self._connection.send("POST", "/extract", Extracted, body={"url": url})
+        return self._connection.send(operations.EXTRACT, body={"url": url})
 
     def close(self) -> None:
         """Close the connections."""

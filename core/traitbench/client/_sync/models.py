@@ -11,7 +11,8 @@ from typing import Any, Unpack
 
 from traitbench.client._sync.connection import Connection
 from traitbench.client.pages import NOBODYS, Pages, is_of_listing, joined, namespace_of
-from traitbench.client.wire import CreateFields, UpdateFields, segment
+from traitbench.client.wire import CreateFields, UpdateFields
+from traitbench.contract import operations
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import Model, ModelDeleted, RunStarted, TrainEffort
 from traitbench.contract.page import LARGEST_PAGE, ModelPage
@@ -30,7 +31,7 @@ class Models:
 
     def create(self, handle: str, **fields: Unpack[CreateFields]) -> Model:
         """Create a draft model."""
-        return self._connection.send("POST", "/models", Model, body={"handle": handle, **fields})
+        return self._connection.send(operations.MODELS_CREATE, body={"handle": handle, **fields})
 
     def list(
         self,
@@ -59,7 +60,7 @@ class Models:
         }
 
         def page(at: str | None, **query: str | int | None) -> ModelPage:
-            return self._connection.get("/models", ModelPage, params=filters | query | {"cursor": at})
+            return self._connection.get(operations.MODELS_LIST, params=filters | query | {"cursor": at})
 
         if namespace is not None or forked_from is not None or public or limit is not None or not is_of_listing(cursor):
             return Pages(page, cursor)
@@ -80,29 +81,29 @@ class Models:
     def namespaces(self) -> tuple[str, ...]:
         """Return the namespaces that the key owns, sorted."""
         try:
-            self._connection.get("/models", ModelPage, params={"namespace": NOBODYS, "limit": 1})
+            self._connection.get(operations.MODELS_LIST, params={"namespace": NOBODYS, "limit": 1})
         except NamespaceForbidden as refusal:
             return tuple(sorted(str(name) for name in refusal.details.get("namespaces", ())))
         return ()
 
     def get(self, handle: str) -> Model:
         """Return one model."""
-        return self._connection.get(f"/models/{segment(handle)}", Model)
+        return self._connection.get(operations.MODELS_GET, handle=handle)
 
     def update(self, handle: str, **fields: Unpack[UpdateFields]) -> Model:
         """Change the given fields."""
-        return self._connection.send("PATCH", f"/models/{segment(handle)}", Model, body=fields)
+        return self._connection.send(operations.MODELS_UPDATE, handle=handle, body=fields)
 
     def delete(self, handle: str) -> ModelDeleted:
         """Archive the model; `restore` brings it back within 30 days."""
-        return self._connection.send("DELETE", f"/models/{segment(handle)}", ModelDeleted)
+        return self._connection.send(operations.MODELS_DELETE, handle=handle)
 
     def restore(self, handle: str) -> Model:
         """Bring an archived model back to the state that it was archived from; another model stays as it is.
 
         Raise `ModelArchived` if it was archived more than 30 days ago.
         """
-        return self._connection.send("POST", f"/models/{segment(handle)}/restore", Model)
+        return self._connection.send(operations.MODELS_RESTORE, handle=handle)
 
     def train(
         self,
@@ -124,14 +125,14 @@ class Models:
             body["use_labels"] = False
         if encoder is not None:
             body["encoder"] = encoder
-        return self._connection.send("POST", f"/models/{segment(handle)}/train", RunStarted, body=body)
+        return self._connection.send(operations.MODELS_TRAIN, handle=handle, body=body)
 
     def retrain(self, handle: str) -> RunStarted:
         """Learn the waiting feedback now, or return the retrain in flight; call `wait` for the result.
 
         `run_id` is None if no feedback waits.
         """
-        return self._connection.send("POST", f"/models/{segment(handle)}/retrain", RunStarted)
+        return self._connection.send(operations.MODELS_RETRAIN, handle=handle)
 
     def wait(self, handle: str, *, on_progress: Callable[[Model], None] | None = None, timeout: float = 600.0) -> Model:
         """Wait until the model is no longer busy, and return it; call `on_progress` with the model at every poll.
@@ -152,20 +153,20 @@ class Models:
 
     def card(self, handle: str) -> str:
         """Return the model card as Markdown."""
-        return self._connection.get_text(f"/models/{segment(handle)}", "text/markdown")
+        return self._connection.get_text(operations.MODELS_CARD, handle=handle)
 
     def export(self, handle: str) -> Bundle:
         """Return the whole model as one document: definition, versions and, without zero data retention, samples."""
-        return self._connection.get(f"/models/{segment(handle)}/export", Bundle, long=True)
+        return self._connection.get(operations.MODELS_EXPORT, handle=handle, long=True)
 
     def import_(self, bundle: Bundle, *, handle: str | None = None) -> Model:
         """Import an exported model under its own handle or another one. A bundle that was changed is refused."""
-        return self._connection.send("POST", "/models/import", Model, params={"handle": handle}, body=bundle, long=True)
+        return self._connection.send(operations.MODELS_IMPORT, params={"handle": handle}, body=bundle, long=True)
 
     def fork(self, handle: str, new_handle: str) -> Model:
         """Make a draft with the traits, samples and settings of a model, to improve it without touching it."""
         body = {"handle": new_handle}
-        return self._connection.send("POST", f"/models/{segment(handle)}/fork", Model, body=body, long=True)
+        return self._connection.send(operations.MODELS_FORK, handle=handle, body=body, long=True)
 
     def promote(self, handle: str, *, from_: str, force: bool = False, keep: bool = False) -> Version:
         """Make the active version of the fork `from_` the next version of a model, with its traits and samples.
@@ -174,4 +175,4 @@ class Models:
         unless `force`.
         """
         body = {"from": from_, "force": force, "keep": keep}
-        return self._connection.send("POST", f"/models/{segment(handle)}/promote", Version, body=body, long=True)
+        return self._connection.send(operations.MODELS_PROMOTE, handle=handle, body=body, long=True)

@@ -14,17 +14,15 @@ from typing import Any
 
 from traitbench.client._sync.connection import Connection
 from traitbench.client.pages import Pages
-from traitbench.client.wire import SynthType, segment
+from traitbench.client.wire import SynthType
+from traitbench.contract import operations
 from traitbench.contract.models import Effort, ModelDeleted, RunStarted
-from traitbench.contract.page import SamplePage
 from traitbench.contract.samples import (
     MOST_SAMPLES,
     Pole,
     Provenance,
     RejectedText,
-    RejectedTexts,
     Sample,
-    SampleIds,
     SampleInput,
     SampleQuery,
     SynthesisPlan,
@@ -54,7 +52,7 @@ class Samples:
         ids: list[int] = []
         for batch in [*_batches(samples)]:
             try:
-                added = self._connection.send("POST", _path(handle), SampleIds, body={"samples": batch})
+                added = self._connection.send(operations.SAMPLES_ADD, handle=handle, body={"samples": batch})
                 ids += added.ids
             # Also after Ctrl+C: all samples are added or none.
             except BaseException as error:
@@ -91,8 +89,8 @@ class Samples:
         others = replace(first, offset=0, count=False)
         return Pages(
             lambda at: self._connection.get(
-                _path(handle),
-                SamplePage,
+                operations.SAMPLES_LIST,
+                handle=handle,
                 # Counted and skipped once: the cursor of a page knows where it ends.
                 params={**(first if at == cursor else others).parameters(), "limit": limit, "cursor": at},
             ),
@@ -120,13 +118,13 @@ class Samples:
             fields = {"held_out": held_out, "must_pass": must_pass, "group": group}
             body: dict[str, Any] = {"ids": [*ids[first : first + MOST_SAMPLES]]}
             body |= {field: value for field, value in fields.items() if value is not None}
-            answer = self._connection.send("PATCH", _path(handle), SampleIds, body=body)
+            answer = self._connection.send(operations.SAMPLES_UPDATE, handle=handle, body=body)
             changed += answer.ids
         return changed
 
     def delete(self, handle: str, sample_id: int) -> ModelDeleted:
         """Remove one sample of a draft, or withdraw feedback that a ready model has not learned yet."""
-        return self._connection.send("DELETE", _path(handle, sample_id), ModelDeleted)
+        return self._connection.send(operations.SAMPLES_DELETE, handle=handle, sample_id=sample_id)
 
     def delete_many(self, handle: str, ids: Sequence[int]) -> builtins.list[int]:
         """Remove samples of a draft, or withdraw feedback that a ready model has not learned yet; return their ids.
@@ -137,7 +135,7 @@ class Samples:
         deleted: builtins.list[int] = []
         for first in range(0, len(ids), MOST_SAMPLES):
             body = {"ids": [*ids[first : first + MOST_SAMPLES]]}
-            deleted += (self._connection.send("POST", f"{_path(handle)}/delete", SampleIds, body=body)).ids
+            deleted += (self._connection.send(operations.SAMPLES_DELETE_MANY, handle=handle, body=body)).ids
         return deleted
 
     def plan(
@@ -150,7 +148,7 @@ class Samples:
     ) -> SynthesisPlan:
         """Return what a synthesis would make, what it would cost, and what it would send to a language model."""
         asked = {"synth_type": synth_type, "effort": effort, "language_model": language_model}
-        return self._connection.get(f"{_path(handle)}/synthesize", SynthesisPlan, params=asked)
+        return self._connection.get(operations.SAMPLES_PLAN, handle=handle, params=asked)
 
     def synthesize(
         self,
@@ -167,11 +165,11 @@ class Samples:
         """
         body: dict[str, Any] = {"synth_type": synth_type, "effort": effort}
         body |= {} if language_model is None else {"language_model": language_model}
-        return self._connection.send("POST", f"{_path(handle)}/synthesize", RunStarted, body=body)
+        return self._connection.send(operations.SAMPLES_SYNTHESIZE, handle=handle, body=body)
 
     def rejected(self, handle: str) -> builtins.list[RejectedText]:
         """Return texts that the last synthesis rejected, with the reasons; they are deleted at the model's next run."""
-        return (self._connection.get(f"{_path(handle)}/rejected", RejectedTexts)).items
+        return (self._connection.get(operations.SAMPLES_REJECTED, handle=handle)).items
 
     def _remove(self, handle: str, ids: Sequence[int]) -> Sequence[int]:
         """Remove the samples, and return the ids of those that could not be removed."""
@@ -181,10 +179,6 @@ class Samples:
             except TraitbenchError:
                 return ids[first:]
         return ()
-
-
-def _path(handle: str, sample_id: int | None = None) -> str:
-    return f"/models/{segment(handle)}/samples" + ("" if sample_id is None else f"/{segment(sample_id)}")
 
 
 def _batches(samples: Sequence[SampleInput]) -> Iterator[list[dict[str, Any]]]:

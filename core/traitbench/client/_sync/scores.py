@@ -7,7 +7,8 @@ from time import monotonic, sleep
 from typing import Any
 
 from traitbench.client._sync.connection import Connection, Lines
-from traitbench.client.wire import busy_for, encoded, quoted, refusal, refuses_field, segment
+from traitbench.client.wire import busy_for, encoded, quoted, refusal, refuses_field
+from traitbench.contract import operations
 from traitbench.contract.batches import (
     MOST_TEXTS,
     BatchLine,
@@ -53,12 +54,14 @@ class Scores:
         """
         labels = None if feedback is None else dict(feedback)
         body = _body(content=content, traits=_listed(traits), feedback=labels, explain=explain or None)
-        card = self._connection.send("POST", _path(handle, "score"), Card, body=body, reads=not feedback)
+        card = self._connection.send(operations.SCORES_SCORE, handle=handle, body=body, reads=not feedback)
         return quoted(card, content)
 
     def chart(self, handle: str, content: str, *, traits: Sequence[str] | None = None) -> str:
         """Score a text and return its card as a bar chart in plain text."""
-        return self._connection.text(_path(handle, "score"), body=_body(content=content, traits=_listed(traits)))
+        return self._connection.text(
+            operations.SCORES_SCORE, handle=handle, body=_body(content=content, traits=_listed(traits))
+        )
 
     def batch(
         self,
@@ -88,15 +91,13 @@ class Scores:
     def compare(self, handle: str, a: str, b: str, *, traits: Sequence[str] | None = None) -> Comparison:
         """Score two texts and return both cards and the change from `a` to `b`."""
         body = _body(a=a, b=b, traits=_listed(traits))
-        return self._connection.send("POST", _path(handle, "compare"), Comparison, body=body, reads=True)
+        return self._connection.send(operations.SCORES_COMPARE, handle=handle, body=body, reads=True)
 
     def compare_chart(self, handle: str, a: str, b: str, *, traits: Sequence[str] | None = None) -> str:
         """Compare two texts and return both cards side by side as a bar chart in plain text."""
-        return self._connection.text(_path(handle, "compare"), body=_body(a=a, b=b, traits=_listed(traits)))
-
-
-def _path(handle: str, verb: str) -> str:
-    return f"/models/{segment(handle)}/{verb}"
+        return self._connection.text(
+            operations.SCORES_COMPARE, handle=handle, body=_body(a=a, b=b, traits=_listed(traits))
+        )
 
 
 def _listed(traits: Sequence[str] | None) -> list[str] | None:
@@ -226,10 +227,12 @@ class _Chunk:
         texts = self.texts[self.answered :]
         fields = {"contents": texts, "traits": settings.traits, "mode": settings.mode}
         body = {name: value for name, value in fields.items() if value not in (None, "full")}
-        path = f"/models/{segment(settings.handle)}/score/batch"
+        handle = settings.handle
         if not settings.fetch and not connection.always_fetches:
             try:
-                self._coming = connection.lines(path, content=encoded(body | {"fetch": False}), wait=wait)
+                self._coming = connection.lines(
+                    operations.SCORES_BATCH, handle=handle, content=encoded(body | {"fetch": False}), wait=wait
+                )
                 return self._coming
             except ValidationFailed as error:
                 if not refuses_field(error, "fetch"):
@@ -237,7 +240,7 @@ class _Chunk:
                 connection.always_fetches = True
         if not settings.fetch:
             self._check_addresses(texts)
-        self._coming = connection.lines(path, content=encoded(body), wait=wait)
+        self._coming = connection.lines(operations.SCORES_BATCH, handle=handle, content=encoded(body), wait=wait)
         return self._coming
 
     def _check_addresses(self, texts: Sequence[str]) -> None:

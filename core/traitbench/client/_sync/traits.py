@@ -7,10 +7,10 @@ from typing import Unpack
 
 from traitbench.client._sync.connection import Connection
 from traitbench.client.pages import ListedRows
-from traitbench.client.wire import segment
+from traitbench.contract import operations
 from traitbench.contract.models import Effort, ModelDeleted, RunStarted
 from traitbench.contract.texts import values_of
-from traitbench.contract.traits import Trait, TraitFields, TraitInput, TraitList
+from traitbench.contract.traits import Trait, TraitFields, TraitInput
 
 
 class Traits:
@@ -26,26 +26,26 @@ class Traits:
         `details["errors"]` has a free one for each such trait, as `free_key`.
         """
         body = {"traits": [trait.model_dump(exclude_unset=True) for trait in traits]}
-        answer = self._connection.send("POST", _path(handle), TraitList, body=body)
+        answer = self._connection.send(operations.TRAITS_ADD, handle=handle, body=body)
         return ListedRows(answer.traits)
 
     def list(self, handle: str) -> ListedRows[Trait]:
         """List all traits of the model."""
-        answer = self._connection.get(_path(handle), TraitList)
+        answer = self._connection.get(operations.TRAITS_LIST, handle=handle)
         return ListedRows(answer.traits, answer.unreadable)
 
     def get(self, handle: str, key: str) -> Trait:
         """Return one trait."""
-        return self._connection.get(_path(handle, key), Trait)
+        return self._connection.get(operations.TRAITS_GET, handle=handle, key=key)
 
     def update(self, handle: str, key: str, **fields: Unpack[TraitFields]) -> Trait:
         """Change the given fields. The key does not change."""
-        answer = self._connection.send("PATCH", _path(handle, key), TraitList, body=fields)
+        answer = self._connection.send(operations.TRAITS_UPDATE, handle=handle, key=key, body=fields)
         return answer.traits[0]
 
     def delete(self, handle: str, key: str) -> ModelDeleted:
         """Remove the trait and its samples."""
-        return self._connection.send("DELETE", _path(handle, key), ModelDeleted)
+        return self._connection.send(operations.TRAITS_DELETE, handle=handle, key=key)
 
     def discover(
         self,
@@ -62,8 +62,4 @@ class Traits:
         """
         body: dict[str, object] = {"effort": effort, **({"texts": given} if (given := [*values_of(texts)]) else {})}
         body |= {} if language_model is None else {"language_model": language_model}
-        return self._connection.send("POST", _path(handle, "discover"), RunStarted, body=body)
-
-
-def _path(handle: str, key: str | None = None) -> str:
-    return f"/models/{segment(handle)}/traits" + ("" if key is None else f"/{segment(key)}")
+        return self._connection.send(operations.TRAITS_DISCOVER, handle=handle, body=body)

@@ -6,10 +6,10 @@ from typing import Any
 
 from traitbench.client._sync.connection import Connection
 from traitbench.client.pages import Pages
-from traitbench.client.wire import refusal, segment
+from traitbench.client.wire import refusal
+from traitbench.contract import operations
 from traitbench.contract.batches import MOST_TEXTS, FailedLine
 from traitbench.contract.comparisons import ComparedText, VersionsComparison
-from traitbench.contract.page import ActivationPage, VersionPage
 from traitbench.contract.texts import values_of
 from traitbench.contract.versions import Activation, Version, VersionActivated, VersionTagged, VersionUntagged
 from traitbench.names import pin
@@ -26,12 +26,15 @@ class Versions:
     def list(self, handle: str, *, limit: int = 50, cursor: str | None = None) -> Pages[Version]:
         """List the versions without their snapshots, newest first."""
         return Pages(
-            lambda at: self._connection.get(_path(handle), VersionPage, params={"limit": limit, "cursor": at}), cursor
+            lambda at: self._connection.get(
+                operations.VERSIONS_LIST, handle=handle, params={"limit": limit, "cursor": at}
+            ),
+            cursor,
         )
 
     def get(self, handle: str, version: str = "active") -> Version:
         """Return a version by its number (`v3`), its tag or `active`; with the snapshot if the key may read it."""
-        return self._connection.get(_path(handle, version), Version)
+        return self._connection.get(operations.VERSIONS_GET, handle=handle, name=version)
 
     def tag(self, handle: str, name: str, version: str | None = None, note: str | None = None) -> VersionTagged:
         """Tag a version (`v3`), by default the active one; a tag that exists moves to it.
@@ -39,22 +42,24 @@ class Versions:
         The tag gets the note; without one, it has none.
         """
         body = {key: value for key, value in (("version", version), ("note", note)) if value is not None}
-        return self._connection.send("POST", _path(handle, name), VersionTagged, body=body or None)
+        return self._connection.send(operations.VERSIONS_TAG, handle=handle, name=name, body=body or None)
 
     def untag(self, handle: str, name: str) -> VersionUntagged:
         """Remove the tag; the version stays."""
-        return self._connection.send("DELETE", _path(handle, name), VersionUntagged)
+        return self._connection.send(operations.VERSIONS_UNTAG, handle=handle, name=name)
 
     def activate(self, handle: str, *, version: str | None = None, tag: str | None = None) -> VersionActivated:
         """Make a version serve scores; give exactly one of `version` and `tag`."""
         body = {name: value for name, value in (("version", version), ("tag", tag)) if value is not None}
-        return self._connection.send("PUT", _path(handle, "active"), VersionActivated, body=body)
+        return self._connection.send(operations.VERSIONS_ACTIVATE, handle=handle, body=body)
 
     def activations(self, handle: str, *, limit: int = 50, cursor: str | None = None) -> Pages[Activation]:
         """List which version served when, newest first."""
-        path = f"/models/{segment(handle)}/activations"
         return Pages(
-            lambda at: self._connection.get(path, ActivationPage, params={"limit": limit, "cursor": at}), cursor
+            lambda at: self._connection.get(
+                operations.VERSIONS_ACTIVATIONS, handle=handle, params={"limit": limit, "cursor": at}
+            ),
+            cursor,
         )
 
     def compare(
@@ -94,10 +99,6 @@ class Versions:
         return compared.model_copy(update={"texts": sorted(lines, key=lambda line: line.index)})
 
 
-def _path(handle: str, version: str | None = None) -> str:
-    return f"/models/{segment(handle)}/versions" + ("" if version is None else f"/{segment(version)}")
-
-
 def _at_positions(compared: VersionsComparison, some: Mapping[int, str]) -> list[ComparedText | FailedLine]:
     """The lines of an answer at the positions of its texts."""
     positions = list(some)
@@ -105,7 +106,7 @@ def _at_positions(compared: VersionsComparison, some: Mapping[int, str]) -> list
 
 
 def _send(connection: Connection, body: dict[str, Any]) -> VersionsComparison:
-    return connection.send("POST", "/versions/compare", VersionsComparison, body=body, long=True, reads=True)
+    return connection.send(operations.VERSIONS_COMPARE, body=body, long=True, reads=True)
 
 
 def _chunks(values: Iterator[Any], lines: list[ComparedText | FailedLine]) -> Iterator[dict[int, str]]:

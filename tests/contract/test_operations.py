@@ -1,0 +1,88 @@
+"""The table of operations is the only place in the product that says what an operation is called and who may do it."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.contract.declared import BODIES
+from tests.modules import ROOT
+from traitbench.contract import operations
+from traitbench.contract.models import Model
+from traitbench.contract.operation import Operation
+from traitbench.contract.operations import ALL, ROUTES
+from traitbench.service.routing import Router
+
+PRODUCT = ROOT / "core" / "traitbench"
+TABLE = {PRODUCT / "contract" / "operations.py", PRODUCT / "contract" / "operation.py"}
+NAMES = {each.name for each in ALL if "." in each.name}  # the others are also words for other things
+PATHS = {each.path for each in ALL}
+CHANGING = {"POST", "PUT", "PATCH", "DELETE"}  # GET is also what is asked of other servers
+NOT_OURS = PRODUCT / "agents" / "http.py"  # a protocol of its own, with one route
+
+_PARAMETER = re.compile(r"\{[^}]*\}")
+
+
+def repeated(path: Path) -> Iterator[str]:
+    """Names, methods, paths and access rules of operations that a module writes itself."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = node.value
+            bare = text.removeprefix("/v1")
+            if text in NAMES or text in ("owned read", "any") or (text in CHANGING and path != NOT_OURS):
+                yield text
+            if bare in PATHS - {"/docs"} or bare.startswith(("/models", "/versions/")):
+                yield text
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Rule":
+            yield "Rule"
+
+
+def test_no_other_module_of_the_product_writes_what_the_table_says() -> None:
+    modules = [path for path in sorted(PRODUCT.rglob("*.py")) if path not in TABLE]
+    assert len(modules) > 200
+    assert {str(path.relative_to(PRODUCT)): [*repeated(path)] for path in modules if [*repeated(path)]} == {}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'access.permit(context, caller, "samples.add", handle)',
+        'send("PATCH", path)',
+        'get(f"/models/{segment(handle)}/samples")',
+        'ask("/v1/models/import")',
+        'Rule("authoring", "write")',
+    ],
+)
+def test_a_repetition_is_found(tmp_path: Path, line: str) -> None:
+    (tmp_path / "planted.py").write_text(line)
+    assert [*repeated(tmp_path / "planted.py")]
+
+
+def test_every_operation_has_a_name_and_a_route_of_its_own() -> None:
+    assert len({each.name for each in ALL}) == len(ALL)
+    assert len({_PARAMETER.sub("{}", each.route) for each in ROUTES.values()}) == len(ROUTES)
+    assert {each.within for each in ALL if each.within} <= set(ROUTES.values())
+
+
+def test_every_constant_has_the_name_of_its_operation() -> None:
+    for constant, each in vars(operations).items():
+        if isinstance(each, Operation):
+            assert constant == each.name.removeprefix("service.").replace(".", "_").upper()
+
+
+def test_every_operation_with_a_body_has_a_valid_one_here() -> None:
+    assert {each.name for each in ALL if each.body} == {each.name for each in BODIES}
+    for operation, body in BODIES.items():
+        if operation is not operations.MODELS_IMPORT:  # a bundle is checked as a whole
+            assert operation.body is not None
+            operation.body.model_validate(body)
+
+
+def test_an_endpoint_that_answers_with_another_type_than_the_table_says_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"models\.list answers with"):
+
+        @Router().serve(operations.MODELS_LIST)
+        def listed() -> Model:
+            return Model.model_construct()
