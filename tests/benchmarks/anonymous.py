@@ -38,6 +38,8 @@ ROUTES: Mapping[str, tuple[str, str, Headers]] = {
     "health": ("GET", "/v1/health", {}),
     "description": ("GET", "/v1/openapi.json", {}),
     "no such path": ("GET", "/v1/nothing", {}),
+    "a long path": ("GET", "/v1/models/" + "a" * 16_000, {}),
+    "another host": ("GET", "/v1/models", {"Host": "evil.example"}),
     "no key": ("GET", "/v1/models", {}),
     "a wrong key": ("GET", "/v1/models", {"Authorization": "Bearer tba_wrong"}),
     "sign-in": ("GET", "/sign-in", {}),

@@ -54,6 +54,17 @@ def test_whatever_is_wrong_with_a_secret_the_answer_is_the_same(context: Context
     assert str(other.value) == str(caught.value)
 
 
+def test_a_secret_was_valid_until_its_use_is_refused(context: Context) -> None:
+    issued = _issue(context)
+    assert not keys.was_valid(issued.secret)
+    keys.caller(context, issued.secret)
+    assert keys.was_valid(issued.secret)
+    keys.revoke(context.engine, issued.key.id)
+    with pytest.raises(Unauthenticated):
+        keys.caller(context, issued.secret)
+    assert not keys.was_valid(issued.secret)
+
+
 def test_a_mistyped_secret_is_refused(context: Context) -> None:
     secret = _issue(context).secret
     for wrong in (secret[:-1] + ("0" if secret[-1] != "0" else "1"), secret + "0", secret[1:], secret.swapcase()):

@@ -1,6 +1,7 @@
 """The outermost middleware: whom it answers, what it refuses, and the headers that every answer has."""
 
 import asyncio
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -170,6 +171,39 @@ def test_a_message_of_text_closes_a_socket_before_a_page_sees_it() -> None:
     asyncio.run(middleware(scope, receive, send))
     assert seen == [binary, {"type": "websocket.disconnect", "code": 1003}]
     assert sent == [{"type": "websocket.close", "code": 1003, "reason": ""}]
+
+
+def test_whoever_is_known_waits_for_no_stranger_and_refusals_wait_too() -> None:
+    order: list[str] = []
+
+    async def inner(scope: Scope, _receive: Receive, _send: Send) -> None:
+        order.append(scope["path"])
+        time.sleep(0.01)  # work, after which the next stranger waits
+
+    async def send(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            order.append("refused")
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b""}
+
+    settings = Settings(home=Path("/nowhere"), database_url="sqlite://")
+    middleware = TrustedRequests(inner, settings, known=lambda scope: scope["path"] == "/known")
+
+    async def ask_all() -> None:
+        asked = [("/first", b"localhost"), ("/second", b"evil.example"), ("/known", b"localhost")]
+        scopes = [
+            {"type": "http", "method": "GET", "path": path, "headers": [(b"host", host)], "query_string": b""}
+            for path, host in asked
+        ]
+        await asyncio.gather(*(middleware(scope, receive, send) for scope in scopes))
+
+    asyncio.run(ask_all())
+    assert order == ["/first", "/known", "refused"]
+
+
+def test_a_path_that_no_route_can_have_is_not_compared_with_any() -> None:
+    assert [status(path=f"/v1/{'a' * length}") for length in (4_000, 5_000)] == [200, 404]
 
 
 def test_two_origins_are_refused() -> None:

@@ -23,12 +23,12 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Scope
 
 import traitbench_app
 from traitbench import logs
-from traitbench.service.embedded import AGENTS, Embedded, ServiceFirst
-from traitbench.service.trusted_requests import TrustedRequests
+from traitbench.service.embedded import AGENTS, Embedded, ServiceFirst, has_key
+from traitbench.service.trusted_requests import TrustedRequests, is_api
 from traitbench.settings import Settings, read_settings
 
 if TYPE_CHECKING:
@@ -115,14 +115,21 @@ def _guarded(
     from traitbench_app.process import exposed
     from traitbench_app.process.sign_in import SignIn
 
-    inner = pages
+    inner, signed_in = pages, None
     if settings.sign_in != "none":
-        inner = SignIn(pages, settings, secret=secret or token_urlsafe(32), openid=openid, proxy=proxy)
+        inner = signed_in = SignIn(pages, settings, secret=secret or token_urlsafe(32), openid=openid, proxy=proxy)
     if settings.room_url:
         from traitbench_app.process.room_form import RoomForm
 
         inner = RoomForm(inner, settings)
-    return TrustedRequests(inner, settings, policy=exposed.policy(), closed=exposed.closed)
+
+    def known(scope: Scope) -> bool:
+        """Whether a request is of a person or a program that is signed in; without a sign-in, pages are for all."""
+        if is_api(scope["path"]):
+            return has_key(scope)
+        return signed_in is None or signed_in.knows(scope)
+
+    return TrustedRequests(inner, settings, policy=exposed.policy(), closed=exposed.closed, known=known)
 
 
 def _crashed(error: Exception) -> bool:

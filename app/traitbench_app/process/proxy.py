@@ -8,8 +8,8 @@ from ipaddress import ip_network
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
+from traitbench.service.addresses import peer_is_in
 from traitbench.settings import SettingInvalid, Settings
-from traitbench_app.process.addresses import peer_is_in
 from traitbench_app.process.sessions import Identity, ListedPeople, NotSignedIn
 from traitbench_app.shell.people import OPERATOR, Person
 

@@ -13,8 +13,8 @@ from string import Template
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from traitbench.service.addresses import client_address
 from traitbench.settings import Settings
-from traitbench_app.process.addresses import client_address
 from traitbench_app.process.sign_in import read_form
 from traitbench_app.workspace.rooms import LONGEST, NotAccepted, room_of
 

@@ -27,8 +27,8 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from traitbench.errors import TraitbenchError
+from traitbench.service.addresses import client_address
 from traitbench.settings import Settings
-from traitbench_app.process.addresses import client_address
 from traitbench_app.shell import people
 from traitbench_app.shell.people import OPERATOR, SESSIONS, Person, StartLink
 
@@ -118,6 +118,10 @@ class SignIn:
             await (await self._through_proxy(self._proxy, scope, _here(scope)))(scope, receive, send)
         else:
             await _unsigned(scope)(scope, receive, send)
+
+    def knows(self, scope: Scope) -> bool:
+        """Whether a request has the cookie of a session."""
+        return SESSIONS.find(self._token(scope)) is not None
 
     async def _socket(self, scope: Scope, receive: Receive, send: Send, token: str | None) -> None:
         """Serve a WebSocket while its session lasts, which is checked at each message."""

@@ -32,7 +32,7 @@ Part = Literal["database", "worker", "encoder", "disk"]
 
 # The log of the service, whose health this is.
 _log = logging.getLogger("traitbench").getChild("service")
-_CACHED_SECONDS = 1.0
+_CACHED_SECONDS, _CACHED_BAD_SECONDS = 1.0, 0.1
 _PATIENCE_SECONDS = 2.0
 _WRITE_SECONDS = 1.5
 _FULL_BELOW_BYTES = 1 << 20
@@ -88,13 +88,20 @@ class HealthCheck:
         self._pending: Future[tuple[str, float | None]] | None = None
 
     def state(self) -> State:
-        """The current state. A result under a second old is reused if all was healthy and the worker still is."""
+        """The current state. A result under a second old is reused if all was healthy and the worker still is.
+
+        What is wrong is checked again after a tenth of a second.
+        """
         with self._lock:
-            old = self._cached is None or monotonic() - self._cached[0] > _CACHED_SECONDS
-            if self._cached is None or old or self._cached[1].wrong or not self._runs.healthy():
-                before, self._cached = self._cached, (monotonic(), self._check())
-                self._log_change(before and before[1].wrong, self._cached[1].wrong)
+            if self._cached is None or not self._lasts(*self._cached):
+                before, now = self._cached, self._check()
+                self._cached = monotonic(), now
+                self._log_change(before and before[1].wrong, now.wrong)
             return self._cached[1]
+
+    def _lasts(self, at: float, state: State) -> bool:
+        age = monotonic() - at
+        return age <= _CACHED_BAD_SECONDS if state.wrong else age <= _CACHED_SECONDS and self._runs.healthy()
 
     def close(self) -> None:
         """Stop checking."""

@@ -10,6 +10,7 @@ import os
 import re
 import secrets
 import zlib
+from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -45,6 +46,7 @@ _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _SECRET = re.compile(r"(tb[as]_[0-9A-Za-z]{43})([0-9A-Za-z]{6})")
 _SHOWN_CHARACTERS = 10
 _RECORD_EVERY = timedelta(minutes=1)
+_MOST_VALID = 10_000
 _SESSION_PREFIX = "session_"
 
 
@@ -121,12 +123,18 @@ def caller(context: "Context | Engine", secret: str | None) -> Caller:
     """The caller behind a secret; raise `Unauthenticated` if the key is unknown or revoked."""
     engine = context if isinstance(context, Engine) else context.engine
     key = _key(context, secret)
+    _valid.note(secret or "", key is not None)
     if key is None:
         raise Unauthenticated(
             "This needs a valid API key: Authorization: Bearer <API_KEY>.", headers={"WWW-Authenticate": "Bearer"}
         )
     _uses.record(engine, key.id)
     return Caller(key.id, key.scope, frozenset(key.namespaces), key.name)
+
+
+def was_valid(secret: str) -> bool:
+    """Whether a secret was valid when it was last used here, without a query. It may be revoked by now."""
+    return _valid.has(secret)
 
 
 def first_key(context: "Context") -> None:
@@ -199,7 +207,27 @@ def _base62(number: int, length: int) -> str:
 
 
 def _digest(secret: str) -> str:
-    return hashlib.sha256(secret.encode()).hexdigest()
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class _ValidLately:
+    """The digests of secrets that were valid when they were last used."""
+
+    def __init__(self) -> None:
+        self._digests: OrderedDict[str, None] = OrderedDict()
+        self._lock = Lock()
+
+    def has(self, secret: str) -> bool:
+        return _digest(secret) in self._digests
+
+    def note(self, secret: str, is_valid: bool) -> None:
+        digest = _digest(secret)
+        with self._lock:
+            self._digests.pop(digest, None)
+            if is_valid:
+                self._digests[digest] = None
+            if len(self._digests) > _MOST_VALID:
+                self._digests.popitem(last=False)
 
 
 class _Uses:
@@ -227,3 +255,4 @@ class _Uses:
 
 
 _uses = _Uses()
+_valid = _ValidLately()

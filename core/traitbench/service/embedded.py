@@ -31,7 +31,15 @@ def api(settings: Settings | None = None) -> ASGIApp:
     settings = settings or read_settings()
     service = Embedded(settings)
     first = Middleware(ServiceFirst, service=service, below=("/",))
-    return TrustedRequests(Starlette(lifespan=service.lifespan, middleware=[first]), settings)
+    return TrustedRequests(Starlette(lifespan=service.lifespan, middleware=[first]), settings, known=has_key)
+
+
+def has_key(scope: Scope) -> bool:
+    """Whether a request has a key that was valid at its last use. This grants no access, only priority."""
+    from traitbench.operations import keys
+
+    sent = [value.split() for name, value in scope["headers"] if name == b"authorization"]
+    return any(words and keys.was_valid(words[-1].decode("latin-1")) for words in sent)
 
 
 class Embedded:

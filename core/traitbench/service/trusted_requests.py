@@ -9,12 +9,13 @@ not a browser sends only `Host`. Forwarding headers are ignored, because they ca
 import re
 from collections.abc import Callable, Iterable, Sequence
 from http import HTTPStatus
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, ip_network
 
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from traitbench.errors import HostNotAllowed, InvalidRequest, OriginNotAllowed, RouteNotFound, TraitbenchError
+from traitbench.service.anonymous import AnonymousQueue
 from traitbench.service.errors import refusal
 from traitbench.settings import Settings
 
@@ -46,6 +47,7 @@ _OURS = frozenset({None, b"same-origin", b"none"})
 _MOST_KNOWN = 256
 _LARGEST_PORT = 65_535
 _MOST_PARAMETERS = 100  # of a query; decoding thousands takes longer than a score
+_LONGEST_PATH = 4_096  # characters; each route compares the whole of it
 _MOST_ESCAPES = 64  # of a cookie; decoding them takes time that grows with their square: 60,000 took 8 s
 
 
@@ -59,9 +61,16 @@ class TrustedRequests:
         *,
         policy: str = API_POLICY,
         closed: Callable[[str], bool] = lambda _path: False,
+        known: Callable[[Scope], bool] = lambda _scope: True,
     ) -> None:
-        """`policy` is the Content-Security-Policy outside the API; `closed` says which paths are not served."""
+        """`policy` is the Content-Security-Policy outside the API; `closed` says which paths are not served.
+
+        `known` says whether a request has a session or a key. All others wait in the queue for anonymous requests. It
+        must be quick, and it grants no access.
+        """
         self._app = app
+        self._is_known = known
+        self._anonymous = AnonymousQueue([ip_network(each) for each in settings.proxies])
         self._named = frozenset(name.encode() for name in settings.own_hosts)  # in addition to loopback names
         self._closed = closed
         self._known: dict[bytes, bytes] = {}
@@ -74,9 +83,15 @@ class TrustedRequests:
         if kind == "lifespan":
             await self._app(scope, receive, send)
             return
-        refused = self._refusal(scope)
         scope = _without_escaped_cookies(scope)
-        if kind == "websocket":
+        if self._is_known(scope):
+            await self._answer(scope, receive, send)
+        else:
+            await self._anonymous.serve(self._answer, scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refused = self._refusal(scope)
+        if scope["type"] == "websocket":
             if refused is None:
                 # Without the origin, which is checked here. Streamlit would compare it with this machine's addresses,
                 # and ask a web site for one of them.
@@ -85,7 +100,7 @@ class TrustedRequests:
             else:
                 await send({"type": "websocket.close", "code": 1008, "reason": ""})
             return
-        answer = _SecuredAnswer(send, self._api_headers if _is_api(scope["path"]) else self._page_headers)
+        answer = _SecuredAnswer(send, self._api_headers if is_api(scope["path"]) else self._page_headers)
         if refused is None:
             await self._app(scope, receive, answer)
         else:
@@ -114,7 +129,9 @@ class TrustedRequests:
             return _misaddressed("The target of the request must be a path.")
         if scope["query_string"].count(b"&") >= _MOST_PARAMETERS:
             return _misaddressed(f"The query has more than {_MOST_PARAMETERS} parameters.")
-        return RouteNotFound("There is no such path.") if self._closed(scope["path"]) else None
+        if len(scope["path"]) > _LONGEST_PATH or self._closed(scope["path"]):
+            return RouteNotFound("There is no such path.")
+        return None
 
     def _learn(self, host: bytes) -> bool:
         """Whether a `Host` is a name of this process; remember it if so."""
@@ -178,7 +195,8 @@ def _few_escapes(cookies: bytes) -> bytes:
     return b";".join(each for each in cookies.split(b";") if each.count(b"\\") <= _MOST_ESCAPES)
 
 
-def _is_api(path: str) -> bool:
+def is_api(path: str) -> bool:
+    """Whether a path is of the API or of the agents' tools, which need a key and ignore sessions."""
     return f"{path}/".startswith(tuple(f"{each}/" for each in APIS))
 
 
@@ -231,6 +249,6 @@ def _foreign() -> TraitbenchError:
 
 
 def _refused(scope: Scope, error: TraitbenchError) -> Response:
-    if _is_api(scope["path"]):
+    if is_api(scope["path"]):
         return refusal(error)
     return PlainTextResponse(f"{HTTPStatus(error.status).phrase}\n\n{error.message}\n", status_code=error.status)

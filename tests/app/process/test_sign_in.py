@@ -11,6 +11,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from traitbench.settings import Settings
 from traitbench_app.process.sign_in import SignIn, link
+from traitbench_app.shell import people
 
 SECRET = "the secret"
 
@@ -71,6 +72,22 @@ def test_after_signing_in_one_stays_within_the_workbench(door: Door, following: 
     assert (status, headers["location"]) == (303, to)
     cookie = headers["set-cookie"].lower()
     assert ["httponly" in cookie, "samesite=strict" in cookie, "secure" in cookie] == [True, True, False]
+
+
+def test_whoever_has_a_session_is_no_stranger_to_it(here: Settings) -> None:
+    async def nothing(_scope: Scope, _receive: Receive, _send: Send) -> None:
+        pass
+
+    sign_in = SignIn(nothing, here, secret=SECRET)
+
+    def knows(token: str) -> bool:
+        cookie = f"a=b; {people.cookie_name(here)}={token}"
+        return sign_in.knows({"type": "http", "path": "/score", "headers": [(b"cookie", cookie.encode())]})
+
+    token = people.SESSIONS.begin(people.OPERATOR)
+    assert [knows(token), knows("guess")] == [True, False]
+    people.SESSIONS.end(token)
+    assert not knows(token)
 
 
 def test_the_cookie_is_secure_where_the_browser_came_by_https(door: Door) -> None:
