@@ -85,7 +85,7 @@ def _draws_own(model: Model, draw_own: Callable[[], bool] | None) -> bool:
     """Draw the page's own step, if it has one now; a run is followed on every page."""
     if draw_own is None or model.state == "busy":
         return False
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content", key="head.step_line"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content", key="head.own_line"):
         return draw_own()
 
 
