@@ -149,13 +149,13 @@ def draft_of(model: Model) -> Model:
     """
     if model.state != "ready":
         return model
-    begun = [
+    drafts = [
         each
         for each in forks_of(model)
         if each.state in ("draft", "failed") and each.version_no is None and is_based_on(each, model)
     ]
-    if begun:
-        return max(begun, key=lambda each: (len(each.handle), each.handle))
+    if drafts:
+        return max(drafts, key=lambda each: (len(each.handle), each.handle))
     namespace, _, name = model.handle.partition(".")
     return client().models.fork(model.handle, f"{namespace}.{free_name(namespace, name)}")
 
