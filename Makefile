@@ -57,7 +57,7 @@ develop: .venv/developed
 	@$(PIP) --require-hashes -r $@.txt
 	@touch $@
 
-# What the tests need of Debian: a browser, a tracer of system calls, a clock that can be set, two servers.
+# What the tests need of Debian: a browser, a tracer of system calls, a clock that can be set, three servers.
 tools:
 	@missing=""; \
 	command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null || \
@@ -65,6 +65,7 @@ tools:
 	command -v strace >/dev/null || missing="$$missing strace"; \
 	ls /usr/lib/*/faketime/libfaketimeMT.so.1 >/dev/null 2>&1 || missing="$$missing libfaketime"; \
 	test -x /usr/sbin/nginx || missing="$$missing nginx-light"; \
+	test -x /usr/sbin/haproxy || missing="$$missing haproxy"; \
 	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || \
 		test -n "$$TRAITBENCH_TEST_POSTGRES" || missing="$$missing postgresql"; \
 	test -z "$$missing" || { \
