@@ -21,8 +21,8 @@ _STYLE = """
   gap: 0; width: fit-content; flex-wrap: nowrap; overflow: hidden; align-self: flex-start;
   border: 1px solid var(--tb-line-strong); border-radius: 6px; background: var(--tb-surface);
 }
-.stApp .st-key-samples-switch [data-testid="stPageLink"] a {
-  margin: 0; padding: 5px 12px; border-radius: 0; background: none; min-height: 0; line-height: 18px;
+.stApp .st-key-samples-switch [data-testid="stPageLink-NavLink"] {
+  box-sizing: border-box; height: 28px; min-height: 0; margin: 0; padding: 5px 12px; border-radius: 0; background: none;
 }
 .stApp .st-key-samples-switch > * + * { border-left: 1px solid var(--tb-line); }
 .stApp .st-key-samples-switch [data-testid="stPageLink"] :is(p, span) {
@@ -45,7 +45,7 @@ _STYLE = """
 def draw_samples_switch(here: SamplesView) -> None:
     """Draw the three links as one control; `here` is the view on screen. Draw it at the right of the title."""
     st.html(_STYLE)
-    with st.container(horizontal=True, key="samples-switch"):
+    with st.container(horizontal=True, width="content", key="samples-switch"):
         for view, (page, name, query) in _VIEWS.items():
             with st.container(width="content", key=f"samples-switch-{'on' if view == here else view}"):
                 page_link(page, name, **query)

@@ -1,5 +1,6 @@
 """A text that is scored while someone edits it: its field, a bar for each trait, and its words lit for one of them."""
 
+import re
 from collections.abc import Mapping, Sequence
 from uuid import uuid4
 
@@ -21,6 +22,7 @@ from traitbench_app.parts.version_figures import names_of
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt
 
+_NOT_IN_A_CLASS = re.compile(r"[^A-Za-z0-9_-]")  # Streamlit makes the class of a widget from its key
 _TALL, _TALLEST = 4_000, 480  # characters, and pixels of the field of a longer text
 _STYLE = """
 <style>
@@ -318,7 +320,7 @@ def read_while_typing(
     a field has another text, what is in a container whose key begins with `scored` is pale until that is answered too.
     """
     texts = {key: _as_field(text) for key, text in (answered or {}).items()}
-    fields = {f".st-key-{key.replace('.', '-')}": texts.get(key) for key in keys}
+    fields = {f".st-key-{_NOT_IN_A_CLASS.sub('-', key)}": texts.get(key) for key in keys}
     # Not "the first run", which the browser may never see: a quick second one replaces it.
     of_session = session.once("scored_text.session", None, lambda: uuid4().hex)
     _listener(
