@@ -44,6 +44,9 @@ def test_own_models_are_listed_before_the_public_ones_and_each_once(service: Ser
         assert [handle for handle in seen if handle in own] == own
         assert len(set(seen)) == len(seen)
         assert client.models.namespaces() == ("demo", namespace, empty, others)
+        me = client.me()
+        assert (me.scope, me.namespaces) == ("authoring", ["demo", namespace, empty, others])
+        assert me.person == me.key_id, "a key that was issued by hand is a person of its own"
         rest = client.models.list(cursor=listing.next_cursor)
         assert [*(model.handle for model in listing.items), *(model.handle for model in rest)] == seen
         for public in (client.models.list(public=True), client.models.list(limit=50)):

@@ -116,6 +116,7 @@ def story(send: Sent, world: World, end: Callable[[str], None]) -> None:
     ask("models.delete", copy)
     ask("models.restore", copy)
     ask("service.health", key=None)
+    ask("service.me")
     ask("service.openapi", key=None)
     ask("service.docs", key=None, accept="text/html")
     ask("metrics", accept=TEXT)

@@ -30,6 +30,7 @@ pytestmark = ON_SQLITE
 FOR_ANY_KEY = {
     *("models.list", "models.get", "models.card", "traits.list", "traits.get", "versions.list", "versions.get"),
     *("versions.activations", "versions.compare", "scores.score", "scores.compare", "scores.batch", "extract"),
+    "service.me",
 }
 OWNED_READS = {"samples.list", "samples.plan", "samples.rejected", "models.export"}
 OF_A_MODEL = [each for each in KEYED if "{handle}" in each.path or each is operations.VERSIONS_COMPARE]
@@ -85,7 +86,7 @@ def test_making_a_model_and_reading_metrics_needs_an_authoring_key_and_listing_a
         result = {each.name: _scope_refused(caller, each) for each in KEYED if each not in OF_A_MODEL}
         assert result == {
             **dict.fromkeys(("models.create", "models.import", "metrics"), refused),
-            **dict.fromkeys(("models.list", "extract"), False),
+            **dict.fromkeys(("models.list", "extract", "service.me"), False),
         }
 
 

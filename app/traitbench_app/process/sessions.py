@@ -156,7 +156,12 @@ class _SessionKeys:
                 return held
         longest = people.LONGEST + timedelta(seconds=_SHARED_SECONDS)
         issued = keys.create_for_session(
-            console.engine(), scope=entry.scope, namespaces=entry.namespaces, name=name, longest=longest
+            console.engine(),
+            person=person_id,
+            scope=entry.scope,
+            namespaces=entry.namespaces,
+            name=name,
+            longest=longest,
         )
         with self._lock:
             # Sessions that began meanwhile have a key of their own, which ends with them.

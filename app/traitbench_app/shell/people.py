@@ -20,14 +20,12 @@ from datetime import timedelta
 import streamlit as st
 
 from traitbench.client import Traitbench
-from traitbench.errors import NamespaceForbidden, Unauthenticated
-from traitbench.operations import console, keys
+from traitbench.errors import Unauthenticated
 from traitbench.settings import Settings, read_settings
 
 OUT = "/sign-in/out"
 """The path that signs a browser out here and at the OpenID provider."""
 
-_NOBODYS = "nobodys-namespace"
 _IDLE_SECONDS, _LONGEST_SECONDS = 12 * 3_600.0, 7 * 24 * 3_600.0
 LONGEST = timedelta(seconds=_LONGEST_SECONDS)
 _MOST, _MOST_OF_PERSON = 1_000, 100  # sessions
@@ -207,22 +205,10 @@ def holder(settings: Settings, secret: str) -> Person | None:
     """Ask the service who has an API key; return None if it does not accept the key."""
     with Traitbench(settings.base_url, secret, timeout=10.0) as client:
         try:
-            # No key owns this namespace, so the refusal names those that the key owns.
-            client.models.list(namespace=_NOBODYS, limit=1)
+            me = client.me()
         except Unauthenticated:
             return None
-        except NamespaceForbidden as refusal:
-            owned = tuple(str(name) for name in refusal.details.get("namespaces", ()))
-        else:
-            owned = ()
-    scope = "authoring" if secret.startswith("tba_") else "scoring"
-    return Person(_digest(secret)[:16], _name(secret), scope, owned, key=secret)
-
-
-def _name(secret: str) -> str:
-    """Return the name of a key if it is known, else the beginning of the key."""
-    known = keys.every(console.engine()).items() if console.available() else []
-    return next((key.name for key in known if key.name and secret.startswith(key.prefix)), f"{secret[:10]}…")
+    return Person(_digest(secret)[:16], me.name or f"{secret[:10]}…", me.scope, tuple(me.namespaces), key=secret)
 
 
 def _digest(secret: str) -> str:

@@ -2,16 +2,10 @@
 
 from collections.abc import Sequence
 
-import streamlit as st
-
 from traitbench.contract.models import Model
 from traitbench.display.text import plain
-from traitbench.errors import InsufficientScope
-from traitbench.settings import read_settings
 from traitbench_app.shell import people
-from traitbench_app.shell.service import api_key, client, namespaces
-
-_SCORING = "tbs_"  # what keys begin with that may only score
+from traitbench_app.shell.service import me, namespaces
 
 
 def why_read_only(model: Model) -> str:
@@ -19,7 +13,7 @@ def why_read_only(model: Model) -> str:
     namespace = model.handle.split(".")[0]
     if namespace not in namespaces():
         return f"{_whose()} API key does not own the namespace *{plain(namespace)}*."
-    if not _may_author((client().base_url, api_key(read_settings())), model.handle):
+    if me().scope != "authoring":
         return f"{_whose()} API key may score but not change models. Use a key of scope `authoring`."
     return ""
 
@@ -28,20 +22,10 @@ def why_nowhere(owned: Sequence[str]) -> str | None:
     """Say why the person cannot create a model, or return None if they can in a namespace of `owned`."""
     if people.current().scope == "scoring":
         return "Your API key may score but not create models."
-    if api_key(read_settings()).startswith(_SCORING):
+    if me().scope != "authoring":
         return "This workbench's API key may score but not create models. Use a key of scope `authoring`."
     return None if owned else f"{_whose()} API key owns no namespace to create models in."
 
 
 def _whose() -> str:
     return "This workbench's" if people.current().operator else "Your"
-
-
-@st.cache_data(max_entries=100, show_spinner=False)
-def _may_author(reader: tuple[str, str], _handle: str) -> bool:
-    try:
-        # Any request that needs the scope would do. The underscore keeps the handle out of the cache's key.
-        client().samples.list(_handle, limit=1)
-    except InsufficientScope:
-        return False
-    return True

@@ -20,6 +20,7 @@ from ulid import ULID
 
 from traitbench.client import Traitbench
 from traitbench.client.once import ReadsOnce
+from traitbench.contract.envelope import Me
 from traitbench.contract.fields import Unreadable
 from traitbench.contract.models import Model, State
 from traitbench.contract.page import LARGEST_PAGE
@@ -53,7 +54,7 @@ _AT_MOST = re.compile(r"\bat most (\d{1,18}) (?:items|characters)")
 _NOT = re.compile(r"\bnot (\d{1,18})$")
 
 _CLIENTS: dict[tuple[str, str], Traitbench] = {}
-_NAMESPACES: dict[tuple[str, str], tuple[str, ...]] = {}
+_ME: dict[tuple[str, str], Me] = {}
 # The list of the model picker. A model that someone else creates may be missing for 3 s; the chosen model is always
 # read.
 _OFFERED: TTLCache[tuple[str, str], list[Model]] = TTLCache(maxsize=1_000, ttl=3.0)
@@ -83,10 +84,10 @@ def client() -> Traitbench:
 
 
 def _forget(person: Person) -> None:
-    """Drop the client and namespaces of a person whose session has ended."""
+    """Drop the client and the facts of a person whose session has ended."""
     cache: dict[tuple[str, str], Any]
     with _LOCK:
-        for cache in (_CLIENTS, _NAMESPACES):
+        for cache in (_CLIENTS, _ME):
             for address in [each for each in tuple(cache) if person.key and each[1] == person.key]:
                 cache.pop(address, None)
 
@@ -389,16 +390,17 @@ def offered_models() -> list[Model]:
 
 def namespaces() -> tuple[str, ...]:
     """Return the namespaces that the current key owns; `local` comes first."""
+    return tuple(sorted(me().namespaces, key=lambda name: (name != "local", name)))
+
+
+def me() -> Me:
+    """Return who has the current key and what it may do, which never changes."""
     this = client()
     address = (this.base_url, api_key(read_settings()))
-    owned = _NAMESPACES.get(address)
-    if owned is None:
-        owned = _NAMESPACES[address] = _owned(this)
-    return owned
-
-
-def _owned(this: Traitbench) -> tuple[str, ...]:
-    return tuple(sorted(this.models.namespaces(), key=lambda name: (name != "local", name)))
+    known = _ME.get(address)
+    if known is None:
+        known = _ME[address] = this.me()
+    return known
 
 
 def active_version(model: Model) -> Version | None:

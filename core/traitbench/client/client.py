@@ -12,7 +12,7 @@ from traitbench.client.scores import AsyncScores
 from traitbench.client.traits import AsyncTraits
 from traitbench.client.versions import AsyncVersions
 from traitbench.contract import operations
-from traitbench.contract.envelope import Health
+from traitbench.contract.envelope import Health, Me
 from traitbench.contract.texts import Extracted
 
 
@@ -46,6 +46,10 @@ class AsyncClient:
     async def health(self) -> Health:
         """Check that the service is ready; raise `Unavailable` if it is not, `Unreachable` if nothing answers."""
         return await self._connection.get(operations.HEALTH)
+
+    async def me(self) -> Me:
+        """Return who the service takes you for: the key's id, name, scope and namespaces, and the person who has it."""
+        return await self._connection.get(operations.ME)
 
     async def extract(self, url: str) -> Extracted:
         """Return the readable text of a web page, which the service fetches."""

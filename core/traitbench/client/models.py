@@ -10,14 +10,13 @@ from time import monotonic
 from typing import Any, Unpack
 
 from traitbench.client.connection import AsyncConnection
-from traitbench.client.pages import NOBODYS, AsyncPages, is_of_listing, joined, namespace_of
+from traitbench.client.pages import AsyncPages, is_of_listing, joined, namespace_of
 from traitbench.client.wire import CreateFields, UpdateFields
 from traitbench.contract import operations
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import Model, ModelDeleted, RunStarted, TrainEffort
 from traitbench.contract.page import LARGEST_PAGE, ModelPage
 from traitbench.contract.versions import Version
-from traitbench.errors import NamespaceForbidden
 
 _POLLS = (0.1, 0.2, 0.4)
 _POLL_SECONDS = 0.8
@@ -80,11 +79,7 @@ class AsyncModels:
 
     async def namespaces(self) -> tuple[str, ...]:
         """Return the namespaces that the key owns, sorted."""
-        try:
-            await self._connection.get(operations.MODELS_LIST, params={"namespace": NOBODYS, "limit": 1})
-        except NamespaceForbidden as refusal:
-            return tuple(sorted(str(name) for name in refusal.details.get("namespaces", ())))
-        return ()
+        return tuple((await self._connection.get(operations.ME)).namespaces)
 
     async def get(self, handle: str) -> Model:
         """Return one model."""

@@ -120,9 +120,6 @@ class ListedRows(list[Item]):
 PUBLIC = ""
 """The place of the public catalog, which comes last."""
 
-NOBODYS = "-"
-"""A namespace that no key can own, because it is no name."""
-
 _MARK = "own:"
 
 

@@ -1,6 +1,6 @@
-"""The error envelope on the wire (core/docs/contract.md, section 1)."""
+"""The error envelope on the wire, and what the service says about itself and its caller (core/docs/contract.md)."""
 
-from typing import Any
+from typing import Any, Literal
 
 from traitbench.contract.fields import Returned
 
@@ -29,3 +29,17 @@ class Health(Returned):
     oldest_queued_s: float | None = None
     free_disk_bytes: int | None = None
     database: str | None = None
+
+
+class Me(Returned):
+    """Answer of `GET /me`: the key of the request, who has it, and what it may do.
+
+    `person` stays the same when a person signs in again and gets another key. A key that was issued by hand is a person
+    of its own: then it is the key's id. `namespaces` are those that the key owns, sorted.
+    """
+
+    key_id: str
+    person: str
+    name: str
+    scope: Literal["scoring", "authoring"]
+    namespaces: list[str]

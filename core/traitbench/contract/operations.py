@@ -12,7 +12,7 @@ from traitbench import errors
 from traitbench.contract.batches import BatchLine, BatchRequest
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.comparisons import VersionsCompareRequest, VersionsComparison
-from traitbench.contract.envelope import Health
+from traitbench.contract.envelope import Health, Me
 from traitbench.contract.models import (
     ForkRequest,
     Model,
@@ -82,6 +82,9 @@ _NO_JSON = cast("type[Any]", None)
 HEALTH = Operation("service.health", "GET /health", OPEN, Health)
 OPENAPI = Operation("service.openapi", "GET /openapi.json", OPEN, cast("type[Any]", dict[str, Any]))
 DOCS = Operation("service.docs", "GET /docs", OPEN, _NO_JSON, offers=(HTML,))
+ME = Operation(
+    "service.me", "GET /me", READ, Me, then=_each({"namespace": "$response.body#/namespaces/0"}, "models.list")
+)
 METRICS = Operation("metrics", "GET /metrics", LOCAL, _NO_JSON, offers=(TEXT,))
 EXTRACT = Operation("extract", "POST /extract", READ, Extracted, ExtractRequest, failures=(errors.UrlNotFetchable,))
 

@@ -28,12 +28,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Caller:
-    """The key behind a request, with the fields that the access rules need, and its name."""
+    """The key behind a request, with the fields that the access rules need, its name, and who has it."""
 
     key_id: str
     scope: Literal["scoring", "authoring"]
     namespaces: frozenset[str]
     name: str = ""
+    person: str = ""
 
     @property
     def label(self) -> str:

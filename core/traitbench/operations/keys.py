@@ -24,10 +24,12 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 from ulid import ULID
 
+from traitbench.contract import operations
+from traitbench.contract.envelope import Me
 from traitbench.contract.texts import why_no_text
 from traitbench.errors import LocalError, Unauthenticated, ValidationFailed
 from traitbench.names import NAMESPACE
-from traitbench.operations import rules
+from traitbench.operations import access, rules
 from traitbench.operations.access import Caller
 from traitbench.store import keys
 from traitbench.store.database import reading, writing
@@ -63,9 +65,15 @@ class Issued:
 
 
 def create(
-    engine: Engine, *, scope: Scope, namespaces: Sequence[str], name: str = "", id_prefix: str = "key_"
+    engine: Engine,
+    *,
+    scope: Scope,
+    namespaces: Sequence[str],
+    name: str = "",
+    id_prefix: str = "key_",
+    person: str | None = None,
 ) -> Issued:
-    """Issue a key."""
+    """Issue a key. Whoever has it is one person, unless it is the key of a session of `person`."""
     _check(scope, namespaces, name)
     secret = _new_secret(scope)
     key = ApiKey(
@@ -77,6 +85,7 @@ def create(
         created_at=rules.now(),
         last_used_at=None,
         revoked_at=None,
+        person=person,
     )
     with writing(engine) as connection:
         keys.add(connection, key, digest=_digest(secret))
@@ -84,15 +93,15 @@ def create(
 
 
 def create_for_session(
-    engine: Engine, *, scope: Scope, namespaces: Sequence[str], name: str, longest: timedelta
+    engine: Engine, *, person: str, scope: Scope, namespaces: Sequence[str], name: str, longest: timedelta
 ) -> Issued:
-    """Issue a key for a person's session, which ends with `remove`.
+    """Issue a key for a session of a person, which ends with `remove`; the next one has another key.
 
     Keys left behind by a crash are deleted here once they are older than the `longest` session.
     """
     with writing(engine) as connection:
         keys.remove_older(connection, _SESSION_PREFIX, before=rules.now() - longest)
-    return create(engine, scope=scope, namespaces=namespaces, name=name, id_prefix=_SESSION_PREFIX)
+    return create(engine, scope=scope, namespaces=namespaces, name=name, id_prefix=_SESSION_PREFIX, person=person)
 
 
 def of_session(key: ApiKey) -> bool:
@@ -129,7 +138,19 @@ def caller(context: "Context | Engine", secret: str | None) -> Caller:
             "This needs a valid API key: Authorization: Bearer <API_KEY>.", headers={"WWW-Authenticate": "Bearer"}
         )
     _uses.record(engine, key.id)
-    return Caller(key.id, key.scope, frozenset(key.namespaces), key.name)
+    return Caller(key.id, key.scope, frozenset(key.namespaces), key.name, key.person or key.id)
+
+
+def me(caller: Caller) -> Me:
+    """Who a caller is, and what its key may do."""
+    access.check_scope(caller, operations.ME)
+    return Me(
+        key_id=caller.key_id,
+        person=caller.person,
+        name=caller.name,
+        scope=caller.scope,
+        namespaces=sorted(caller.namespaces),
+    )
 
 
 def was_valid(secret: str) -> bool:

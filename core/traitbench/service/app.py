@@ -16,12 +16,12 @@ from traitbench.contract.operation import METHODS
 from traitbench.errors import InternalError, MethodNotAllowed, RouteNotFound, TraitbenchError, UnreadableRow
 from traitbench.operations.context import Context
 from traitbench.service import (
+    about,
     batches,
     comparisons,
     extracts,
     metrics,
     models,
-    open,
     parameters,
     samples,
     scores,
@@ -35,7 +35,7 @@ from traitbench.service.request_id import RequestIdMiddleware, internal_error, r
 _log = logging.getLogger(__name__)
 
 # Routes are matched in this order, so the most used come first.
-RESOURCES = (scores, batches, models, traits, samples, versions, comparisons, extracts, open, metrics)
+RESOURCES = (scores, batches, models, traits, samples, versions, comparisons, extracts, about, metrics)
 
 # FastAPI's own telemetry would record bodies and error messages, so it is off.
 SILENT: Any = dict.fromkeys(("tracing", "metrics", "logs", "operation_spans", "auto_configure"), False)

@@ -10,10 +10,13 @@ from starlette.responses import Response
 from traitbench.contract.operation import PREFIX, Operation
 from traitbench.service.body import Body
 from traitbench.service.caller import CallerCheck
+from traitbench.service.parameters import only_known
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 
 _CALL, _BODY = "call", "body"
+UNKEYED = [Depends(only_known)]
+"""What is left of the checks of a request where no key is needed."""
 
 
 class Router(APIRouter):
@@ -49,6 +52,7 @@ class Router(APIRouter):
                 status_code=operation.statuses[0],
                 responses={status: {"model": operation.answer} for status in operation.statuses[1:]},
                 response_model=operation.answer,
+                dependencies=UNKEYED if operation.rule.scope == "none" else None,
                 **options,
             )
             return endpoint

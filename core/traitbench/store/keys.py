@@ -17,7 +17,7 @@ Scope = Literal["scoring", "authoring"]
 
 @dataclass(frozen=True)
 class ApiKey:
-    """An issued key; `prefix` is the part of the secret that may be shown."""
+    """An issued key; `prefix` is the part of the secret that may be shown, `person` who signed in with the key."""
 
     id: str
     name: str
@@ -27,6 +27,7 @@ class ApiKey:
     created_at: datetime
     last_used_at: datetime | None
     revoked_at: datetime | None
+    person: str | None = None
 
 
 # Built once, see `store.models`: every request looks up its key.

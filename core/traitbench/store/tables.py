@@ -365,6 +365,8 @@ keys = Table(
     Column("prefix", String, nullable=False),
     Column("scope", String, nullable=False),
     Column("namespaces", _Json, nullable=False),
+    # Who signed in, in keys of sessions; null in keys that were issued by hand.
+    Column("person", String),
     Column("created_at", Moment, nullable=False),
     Column("last_used_at", Moment),
     Column("revoked_at", Moment),

@@ -215,9 +215,16 @@ def test_sign_ins_of_one_person_end_nobody_elses_session() -> None:
 def test_the_key_of_a_session_is_enforced_by_the_service_and_ends_with_it(service: Service, namespace: str) -> None:
     engine, day = service.context.engine, timedelta(days=1)
     programs = keys.create(engine, scope="scoring", namespaces=[namespace], name="session_x")
-    begin = partial(keys.create_for_session, engine, scope="scoring", namespaces=[namespace], name="ann@example.org")
+    begin = partial(
+        keys.create_for_session, engine, person="ann", scope="scoring", namespaces=[namespace], name="ann@example.org"
+    )
     first, second = begin(longest=day), begin(longest=day)
+    with Traitbench(service.base_url, second.secret) as client:
+        again = client.me()
     with Traitbench(service.base_url, first.secret) as client:
+        me = client.me()
+        assert (me.person, me.name, me.key_id) == ("ann", "ann@example.org", first.key.id)
+        assert (again.person, again.key_id) == ("ann", second.key.id)
         assert list(client.models.list(namespace=namespace)) == []
         with pytest.raises(InsufficientScope):
             client.models.create(f"{namespace}.crafted")

@@ -13,7 +13,7 @@ from traitbench.client._sync.scores import Scores
 from traitbench.client._sync.traits import Traits
 from traitbench.client._sync.versions import Versions
 from traitbench.contract import operations
-from traitbench.contract.envelope import Health
+from traitbench.contract.envelope import Health, Me
 from traitbench.contract.texts import Extracted
 
 
@@ -47,6 +47,10 @@ class Client:
     def health(self) -> Health:
         """Check that the service is ready; raise `Unavailable` if it is not, `Unreachable` if nothing answers."""
         return self._connection.get(operations.HEALTH)
+
+    def me(self) -> Me:
+        """Return who the service takes you for: the key's id, name, scope and namespaces, and the person who has it."""
+        return self._connection.get(operations.ME)
 
     def extract(self, url: str) -> Extracted:
         """Return the readable text of a web page, which the service fetches."""

@@ -1,19 +1,19 @@
-"""The routes that need no key: health, and the description of the API as JSON and as a page."""
+"""The service about itself and its caller: health, who has the key, and the description of the API."""
 
-from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from traitbench.contract import operations
-from traitbench.contract.envelope import Health
+from traitbench.contract.envelope import Health, Me
 from traitbench.contract.operation import JSON, PREFIX
 from traitbench.errors import Unavailable
+from traitbench.operations import keys
 from traitbench.service import openapi
+from traitbench.service.caller import Call
 from traitbench.service.capacity import context_of
-from traitbench.service.parameters import only_known
-from traitbench.service.routing import Router
+from traitbench.service.routing import UNKEYED, Router
 
-router = Router(tags=["service"], dependencies=[Depends(only_known)])
+router = Router(tags=["service"])
 
 
 @router.serve(operations.HEALTH)
@@ -23,6 +23,12 @@ def health(request: Request) -> Health:
     if state.wrong:
         raise Unavailable(state.says(), details={"wrong": state.wrong, **state.figures()})
     return Health(status="ok", **state.figures())
+
+
+@router.serve(operations.ME)
+def me(call: Call) -> Me:
+    """Say who has the key of the request: its id and name, its scope and namespaces, and the person."""
+    return keys.me(call.caller)
 
 
 @router.serve(operations.OPENAPI)
@@ -38,9 +44,9 @@ def page(request: Request) -> HTMLResponse:
 
 
 def _serve(name: str, media_type: str) -> None:
-    page = operations.DOCS
+    path, operation = f"{PREFIX}{operations.DOCS.path}/{name}", f"{operations.DOCS.name}.{name}"
 
-    @router.get(f"{PREFIX}{page.path}/{name}", name=f"{page.name}.{name}", include_in_schema=False)
+    @router.get(path, name=operation, include_in_schema=False, dependencies=UNKEYED)
     def asset() -> Response:
         return openapi.asset(name, media_type)
 
