@@ -25,7 +25,7 @@ QUERY: dict[str, dict[str, tuple[int | str | None, dict[str, Any]]]] = {
         "limit": (100, {"minimum": 1, "maximum": 500}),
         "offset": (0, {"minimum": 0}),
         **dict.fromkeys(("newest_first", "count"), (False, {"type": "boolean"})),
-        **dict.fromkeys(("trait", "held_out", "cursor", "pending", "provenance", "pole", "text"), (None, {})),
+        **dict.fromkeys(("trait", "held_out", "cursor", "pending", "provenance", "pole", "text", "ids"), (None, {})),
     },
     "GET /v1/models/{handle}/versions": {"limit": (50, {"minimum": 1, "maximum": 250}), "cursor": (None, {})},
     "GET /v1/models/{handle}/activations": {"limit": (50, {"minimum": 1, "maximum": 250}), "cursor": (None, {})},

@@ -60,6 +60,29 @@ def test_samples_by_id(world: World) -> None:
     ]
 
 
+def test_samples_are_listed_by_the_ids_that_are_asked_for(world: World) -> None:
+    sent = [{"trait": "tone", "text": f"text {number}", "quality": number % 2} for number in range(7)]
+    handles = [world.make(f"mine.{name}", key="authoring", samples=False) for name in ("chosen", "strange")]
+    path, other = (f"/v1/models/{handle}/samples" for handle in handles)
+    ids, others = (world.call("POST", each, json={"samples": sent}).body["ids"] for each in (path, other))
+
+    def listed(*chosen: int, **query: str) -> list[int]:
+        walk = pages(world, path, limit=2, ids=",".join(map(str, chosen)), **query)
+        return [sample["id"] for page in walk for sample in page["items"]]
+
+    assert listed(ids[4], ids[1], ids[1], ids[6]) == [ids[1], ids[4], ids[6]], "each once, by id"
+    assert listed(ids[2], others[0], 2**53) == [ids[2]], "what the model does not have is left out"
+    assert listed() == []
+    assert listed(*ids, pole="positive", newest_first="true") == [ids[5], ids[3], ids[1]]
+    assert listed(*ids, *range(2**50, 2**50 + 493)) == ids
+    page = world.call("GET", path, params={"limit": 1, "ids": f"{ids[3]},{ids[0]}"}).body
+    again = {"limit": 1, "cursor": page["next_cursor"]}
+    assert world.call("GET", path, params={**again, "ids": f"{ids[0]},{ids[3]}"}).status == 200, "the same ids"
+    assert world.call("GET", path, params={**again, "ids": f"{ids[0]}"}).code == "invalid_cursor"
+    for bad in ("x", "1,", ",1", "1, 2", "0", "-1", "1.0", "1;2", "٣", "1" * 17, ",".join(["1"] * 501)):
+        assert world.call("GET", path, params={"ids": bad}).code == "invalid_parameter", bad[:9]
+
+
 @pytest.fixture(scope="module")
 def labelled(world: World) -> str:
     """A path to samples of all labels, with letters beyond ASCII and signs that a database could take for its own."""

@@ -10,7 +10,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from traitbench.contract.comparisons import ComparedText, MovedBy
 from traitbench.contract.explanations import Explanation
-from traitbench.contract.page import LARGEST_SAMPLE_PAGE
 from traitbench.contract.traits import Trait
 from traitbench.display.colours import NEGATIVE_SIGN, POSITIVE_SIGN, SIDES, pole_sign
 from traitbench.display.moved import STYLE, moved
@@ -360,16 +359,14 @@ def _find(pair: tuple[PairSide, PairSide], key: str, text: str) -> Moved:
     compared = client().versions.compare(a.pinned, b.pinned, texts=[text], traits=[key], explain=True)
     line = next(iter(compared.texts or ()), None)
     moved = (line.moved_by or []) if isinstance(line, ComparedText) else []
-    texts = _texts(pair, {each.sample_id for each in moved}, key)
+    texts = _texts(pair, {each.sample_id for each in moved})
     return [(each, texts.get(each.sample_id, "")) for each in moved]
 
 
-def _texts(pair: tuple[PairSide, PairSide], ids: set[int], key: str) -> Mapping[int, str]:
+def _texts(pair: tuple[PairSide, PairSide], ids: set[int]) -> Mapping[int, str]:
     """The texts of samples of either model, by id."""
     texts: dict[int, str] = {}
     for handle in dict.fromkeys(each.model.handle for each in reversed(pair)):
-        if ids - texts.keys():
-            for sample in client().samples.list(handle, trait=key, held_out=False, limit=LARGEST_SAMPLE_PAGE):
-                if sample.id in ids:
-                    texts[sample.id] = sample.text
+        if missing := sorted(ids - texts.keys()):
+            texts |= {sample.id: sample.text for sample in client().samples.list(handle, ids=missing)}
     return texts

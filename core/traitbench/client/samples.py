@@ -74,6 +74,7 @@ class AsyncSamples:
         newest_first: bool = False,
         offset: int = 0,
         count: bool = False,
+        ids: Sequence[int] | None = None,
         limit: int = 100,
         cursor: str | None = None,
     ) -> AsyncPages[Sample]:
@@ -82,9 +83,13 @@ class AsyncSamples:
         `held_out=True` lists only the test samples, `held_out=False` only the samples to train with. `pending=True`
         lists only feedback that the model has not learned yet, `pending=False` only the other samples. `text` has words
         that the texts must contain, in any case. `offset` skips samples at the beginning. With `count=True`, the
-        listing's `count` is the number of all samples that pass the filters.
+        listing's `count` is the number of all samples that pass the filters. With `ids`, at most 500, list only these;
+        ids that the model does not have are left out.
         """
-        first = SampleQuery(trait, held_out, pending, provenance, pole, text or None, newest_first, offset, count)
+        chosen = None if ids is None else tuple(ids)
+        first = SampleQuery(
+            trait, held_out, pending, provenance, pole, text or None, newest_first, offset, count, chosen
+        )
         others = replace(first, offset=0, count=False)
         return await AsyncPages.begin(
             lambda at: self._connection.get(

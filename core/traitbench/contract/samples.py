@@ -54,7 +54,8 @@ class SampleQuery:
 
     `trait` is a key or a name. `held_out` leaves only the test samples, or only the others, `pending` only feedback
     that waits, or everything else. The text must contain all words of `text`, in any case. `offset` skips samples at
-    the beginning, and `count` asks for the number of all that pass.
+    the beginning, and `count` asks for the number of all that pass. `ids` leaves only these samples, as far as they
+    exist.
     """
 
     trait: str | None = None
@@ -66,6 +67,7 @@ class SampleQuery:
     newest_first: bool = False
     offset: int = 0
     count: bool = False
+    ids: tuple[int, ...] | None = None
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -74,7 +76,9 @@ class SampleQuery:
 
     def parameters(self) -> dict[str, Any]:
         """The parameters of a request, by name; those at their default are left out."""
-        return {name: value for name, value in asdict(self).items() if value != getattr(SampleQuery, name)}
+        ids = None if self.ids is None else ",".join(map(str, sorted(set(self.ids))))
+        fields = {**asdict(self), "ids": ids}
+        return {name: value for name, value in fields.items() if value != getattr(SampleQuery, name)}
 
 
 def text_hash(text: str) -> str:

@@ -12,13 +12,14 @@ from starlette.requests import Request
 from traitbench.contract.fields import Text, plainly
 from traitbench.contract.models import Effort, RunStarted, State
 from traitbench.contract.page import LARGEST_PAGE, LARGEST_SAMPLE_PAGE
-from traitbench.contract.samples import LONGEST_SEARCH, Pole, Provenance
+from traitbench.contract.samples import LONGEST_SEARCH, MOST_SAMPLES, Pole, Provenance
 from traitbench.errors import InvalidParameter, NotAcceptable
 from traitbench.names import HANDLE, TAG, TAG_SCHEMA
 from traitbench.service import strict_json
 from traitbench.service.request_id import segment
 
 MOST_SKIPPED = 10_000_000
+_IDS = re.compile(rf"([1-9][0-9]{{0,15}}(,[1-9][0-9]{{0,15}}){{0,{MOST_SAMPLES - 1}}})?")
 _WHOLE = re.compile(r"(-?[0-9]{1,18})(\.0{1,18})?")
 _BOUNDS = ("ge", "le", "expected")
 _FLAGS = {"true": True, "false": False}
@@ -37,6 +38,18 @@ def _flag(text: Any) -> Any:
     if isinstance(text, str) and text not in _FLAGS:
         raise ValueError("Input should be true or false")
     return _FLAGS[text] if isinstance(text, str) else text
+
+
+def _ids(text: Any) -> Any:
+    """Check a list of ids; an empty one is fine, and means none."""
+    if isinstance(text, str) and not _IDS.fullmatch(text):
+        raise ValueError(f"Input should be at most {MOST_SAMPLES} ids, whole numbers from 1 with commas between them")
+    return text
+
+
+def ids_of(text: str | None) -> tuple[int, ...] | None:
+    """Return the ids of a list, each once; None if there is no list."""
+    return None if text is None else tuple(sorted({int(each) for each in text.split(",") if each}))
 
 
 Cursor = Annotated[Text | None, Query(description="Start of the page: `next_cursor` of the previous page.")]
@@ -101,6 +114,15 @@ Offset = Annotated[
 ]
 WithCount = Annotated[
     bool, BeforeValidator(_flag), Query(description="`true`: count all samples that pass the filters, too.")
+]
+OfIds = Annotated[
+    str | None,
+    BeforeValidator(_ids),
+    Query(
+        description=f"Only the samples with these ids, at most {MOST_SAMPLES}, with commas between them. Ids that the "
+        "model does not have are left out.",
+        json_schema_extra={"pattern": f"^{_IDS.pattern}$"},
+    ),
 ]
 
 Pending = Annotated[

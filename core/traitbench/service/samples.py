@@ -48,9 +48,11 @@ def list_samples(
     newest_first: parameters.NewestFirst = False,
     offset: parameters.Offset = 0,
     count: parameters.WithCount = False,
+    ids: parameters.OfIds = None,
 ) -> SamplePage:
     """List samples, sorted by id."""
-    query = SampleQuery(trait, held_out, pending, provenance, pole, text, newest_first, offset, count)
+    chosen = parameters.ids_of(ids)
+    query = SampleQuery(trait, held_out, pending, provenance, pole, text, newest_first, offset, count, chosen)
     return samples.list_samples(call.context, call.caller, handle, query, limit=limit, cursor=cursor)
 
 

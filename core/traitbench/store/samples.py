@@ -188,6 +188,8 @@ def _passing(
     if query.pole is not None:
         quality = _SAMPLES.quality
         yield {"positive": quality > 0.5, "negative": quality < 0.5, "between": quality == 0.5}[query.pole]
+    if query.ids is not None:
+        yield _SAMPLES.id.in_(query.ids)
     for word in query.words:
         yield _contains(connection, word)
 
