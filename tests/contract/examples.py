@@ -92,6 +92,7 @@ def story(send: Sent, world: World, end: Callable[[str], None]) -> None:
     ask("versions.list", {**on, "limit": 10})
     ask("versions.tag", {**on, "name": "stable"}, body={"version": "v1", "note": "Checked by the support team."})
     ask("versions.get", {**on, "name": "stable"}, key="scoring")
+    ask("versions.samples", {**on, "name": "stable", "limit": 2})
     ask("versions.activate", on, body={"tag": "stable"})
     ask("versions.compare", body={"a": f"{HANDLE}@stable", "b": HANDLE, "texts": [greeting]})
     ask("versions.untag", {**on, "name": "stable"})

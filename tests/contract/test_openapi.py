@@ -28,6 +28,10 @@ QUERY: dict[str, dict[str, tuple[int | str | None, dict[str, Any]]]] = {
         **dict.fromkeys(("trait", "held_out", "cursor", "pending", "provenance", "pole", "text", "ids"), (None, {})),
     },
     "GET /v1/models/{handle}/versions": {"limit": (50, {"minimum": 1, "maximum": 250}), "cursor": (None, {})},
+    "GET /v1/models/{handle}/versions/{name}/samples": {
+        "limit": (500, {"minimum": 1, "maximum": 5_000}),
+        "cursor": (None, {}),
+    },
     "GET /v1/models/{handle}/activations": {"limit": (50, {"minimum": 1, "maximum": 250}), "cursor": (None, {})},
 }
 

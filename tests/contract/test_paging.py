@@ -136,6 +136,7 @@ def test_a_page_in_the_middle_is_reached_at_once(world: World, labelled: str) ->
         ("/v1/models/mine.ready/samples", 100, 500),
         ("/v1/models/mine.ready/versions", 50, 250),
         ("/v1/models/mine.ready/activations", 50, 250),
+        ("/v1/models/mine.ready/versions/active/samples", 500, 5_000),
     ],
 )
 def test_a_page_has_a_default_and_bounds(world: World, path: str, default: int, most: int) -> None:
@@ -156,6 +157,7 @@ def test_a_cursor_is_good_for_its_listing_only(world: World, five: list[str]) ->
         ("/v1/models/mine.draft/samples", {"cursor": cursor}),
         ("/v1/models/mine.ready/versions", {"cursor": cursor}),
         ("/v1/models/mine.ready/activations", {"cursor": cursor}),
+        ("/v1/models/mine.ready/versions/active/samples", {"cursor": cursor}),
     ]
     for path, query in wrong:
         answer = world.call("GET", path, params=query)

@@ -24,6 +24,7 @@ ALLOW = {
     "/v1/models/mine.draft/samples/1": "DELETE",
     "/v1/models/mine.draft/versions": "GET, HEAD",
     "/v1/models/mine.draft/versions/v1": "GET, HEAD, POST, DELETE",
+    "/v1/models/mine.draft/versions/v1/samples": "GET, HEAD",
     "/v1/models/mine.draft/versions/active": "GET, HEAD, POST, PUT, DELETE",
     "/v1/models/mine.draft/score": "POST",
     "/v1/models/mine.draft/compare": "POST",

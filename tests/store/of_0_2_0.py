@@ -4,7 +4,10 @@ from sqlalchemy import Engine, text
 
 from traitbench.store.database import writing
 
-_LATER_TABLES = ("tb_rejected_texts", "tb_run_texts", "tb_activations", "tb_version_samples")
+_LATER_TABLES = (
+    *("tb_rejected_texts", "tb_run_texts", "tb_activations", "tb_version_samples"),
+    *("tb_version_positions", "tb_asked_positions", "tb_replaced_samples"),
+)
 _LATER_COLUMNS = {
     "tb_models": (
         *("hold_if_worse", "held_version_id", "held_up_to"),

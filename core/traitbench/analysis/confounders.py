@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from traitbench.analysis import nuisance
 from traitbench.analysis.findings import Alone, CheckedSample, Finding, Fix, Pole, Severity, Wanted
@@ -23,6 +22,7 @@ from traitbench.display.languages import name_of
 from traitbench.display.text import count, shortened
 from traitbench.fitting.auroc import interval
 from traitbench.fitting.duplicates import Vectors, near_duplicates, together
+from traitbench.fitting.work import one_thread
 from traitbench.scoring.inputs import Floats, SampleLike, TraitLike
 from traitbench.scoring.words import first_words
 from traitbench.scoring.words import words as words_of
@@ -73,7 +73,7 @@ def shortcuts_of(
     language is named, which would load a large table.
     """
     result: dict[str, dict[str, Any]] = {}
-    with threadpool_limits(limits=1):
+    with one_thread():
         for trait in traits:
             rows = [row for row, sample in enumerate(samples) if sample.trait == trait.key]
             check = TraitCheck(trait, [samples[row] for row in rows], X[rows])

@@ -64,6 +64,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "retrain": ("traitbench retrain local.tone --wait",),
     "versions list": ("traitbench versions list local.tone",),
     "versions show": ("traitbench versions show local.tone", "traitbench versions show local.tone v1 --json"),
+    "versions samples": ("traitbench versions samples local.tone v1",),
     "versions tag": ('traitbench versions tag local.tone release-1 --version v1 --note "Approved by the editors."',),
     "versions activate": ("traitbench versions activate local.tone release-1",),
     "versions untag": ("traitbench versions untag local.tone release-1",),

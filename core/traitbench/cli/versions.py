@@ -1,4 +1,4 @@
-"""`traitbench versions`: list, show, tag, untag, activate. `traitbench activations`."""
+"""`traitbench versions`: list, show, samples, tag, untag, activate. `traitbench activations`."""
 
 from functools import cache
 
@@ -10,7 +10,7 @@ from traitbench.client import Traitbench
 from traitbench.contract.metrics import HeldOutFigures, Metrics, TraitMetrics
 from traitbench.contract.page import LARGEST_PAGE
 from traitbench.contract.rounding import in_decimals
-from traitbench.contract.versions import Activation, Version
+from traitbench.contract.versions import Activation, Version, VersionSample
 from traitbench.display import held_out
 from traitbench.display.words import REASONS
 from traitbench.names import parse_version
@@ -52,6 +52,26 @@ def show_version(client: Traitbench, handle: str, version: str) -> Output:
     """Show a VERSION: vN, a tag, or active (default). --json includes its snapshot."""
     detail = client.versions.get(handle, version)
     return Output(detail, lambda: _say(detail))
+
+
+@versions.command("samples")
+@click.argument("handle")
+@click.argument("version", default="active")
+@answers
+def list_samples(client: Traitbench, handle: str, version: str) -> Listing[VersionSample]:
+    """List the samples of a VERSION with their positions when they were held out: 0 to 1, and on which side."""
+    return Listing(
+        client.versions.samples(handle, version),
+        "sample",
+        ("SAMPLE", "TRAIT", "POSITION", "LABEL", "MEASURED"),
+        lambda each: (
+            each.sample_id,
+            each.trait,
+            None if each.position is None else in_decimals(each.position, 3),
+            {True: "right", False: "wrong", None: None}[each.right],
+            "test sample" if each.held_out else "not seen",
+        ),
+    )
 
 
 @versions.command("tag")

@@ -9,8 +9,16 @@ from traitbench.client.wire import refusal
 from traitbench.contract import operations
 from traitbench.contract.batches import MOST_TEXTS, FailedLine
 from traitbench.contract.comparisons import ComparedText, VersionsComparison
+from traitbench.contract.page import LARGEST_POSITION_PAGE
 from traitbench.contract.texts import values_of
-from traitbench.contract.versions import Activation, Version, VersionActivated, VersionTagged, VersionUntagged
+from traitbench.contract.versions import (
+    Activation,
+    Version,
+    VersionActivated,
+    VersionSample,
+    VersionTagged,
+    VersionUntagged,
+)
 from traitbench.names import pin
 
 _MOST_CHARACTERS = 2**18  # of a request: far below the operator's limit on a body
@@ -34,6 +42,20 @@ class AsyncVersions:
     async def get(self, handle: str, version: str = "active") -> Version:
         """Return a version by its number (`v3`), its tag or `active`; with the snapshot if the key may read it."""
         return await self._connection.get(operations.VERSIONS_GET, handle=handle, name=version)
+
+    async def samples(
+        self, handle: str, version: str = "active", *, limit: int = LARGEST_POSITION_PAGE, cursor: str | None = None
+    ) -> AsyncPages[VersionSample]:
+        """List the samples of a version by id, each with its position when it was held out.
+
+        A version of an earlier release has none at first: `Unavailable` says so until they are worked out.
+        """
+        return await AsyncPages.begin(
+            lambda at: self._connection.get(
+                operations.VERSIONS_SAMPLES, params={"limit": limit, "cursor": at}, handle=handle, name=version
+            ),
+            cursor,
+        )
 
     async def tag(self, handle: str, name: str, version: str | None = None, note: str | None = None) -> VersionTagged:
         """Tag a version (`v3`), by default the active one; a tag that exists moves to it.

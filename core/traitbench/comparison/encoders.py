@@ -19,7 +19,6 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from traitbench.as_read import as_read
 from traitbench.comparison.paired import Difference, FoldTally, Verdict, fold_difference
@@ -36,6 +35,7 @@ from traitbench.fitting.evaluate import divisions, judged
 from traitbench.fitting.fit import TraitSamples, feature_blocks, with_near_duplicates
 from traitbench.fitting.resampling import MOST_PER_POLE, Resampler, among, part
 from traitbench.fitting.search import EFFORTS, SearchEffort, TrainingSamples, evidence, search
+from traitbench.fitting.work import one_thread
 from traitbench.local.training import collected_samples, label_axes
 from traitbench.local.vectors import Progress, vectors_of
 from traitbench.scoring.segments import embed
@@ -260,8 +260,7 @@ def compare_vectors(
     """
     traits = list(zip(*(contender.traits for contender in contenders), strict=True))
     result: list[TraitComparison] = []
-    # One thread: with several, rounding depends on how the work is split.
-    with threadpool_limits(limits=1):
+    with one_thread():
         for at, of_trait in enumerate(traits):
             result.append(_compared(contenders, of_trait, EFFORTS[effort], at * len(contenders), on_fit))
     on_fit(len(traits) * len(contenders))

@@ -14,7 +14,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from traitbench.comparison.paired import FoldTally
 from traitbench.comparison.versions import FEWEST
@@ -24,6 +23,7 @@ from traitbench.fitting.evaluate import divisions
 from traitbench.fitting.fit import TraitSamples, with_near_duplicates
 from traitbench.fitting.resampling import Resampler, among, part
 from traitbench.fitting.search import EFFORTS, TrainingSamples, evidence, search
+from traitbench.fitting.work import one_thread
 
 MeasuredOn = Literal["held_out", "out_of_fold"]
 
@@ -90,8 +90,7 @@ def out_of_fold(
 
     `shares` are the settings of the version before. None if a pole has too few samples, or nothing was added.
     """
-    # One thread: with several, rounding depends on how the work is split.
-    with threadpool_limits(limits=1):
+    with one_thread():
         return _out_of_fold(trait, known, shares, effort, blocks)
 
 

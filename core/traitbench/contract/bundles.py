@@ -7,6 +7,7 @@ Samples have no ids here, because ids belong to one service. References use the 
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, Field, ValidationError
@@ -65,6 +66,16 @@ class BundledSample(SampleInput):
     score_then: Annotated[int, Field(ge=0, le=100), Integral] | None = None
 
 
+class BundledReplaced(BundledSample):
+    """A sample that a promotion replaced; `trait` is the key that its trait had.
+
+    The versions that it belongs to are those from `first_version_no` to `last_version_no` that are left.
+    """
+
+    first_version_no: VersionNo
+    last_version_no: VersionNo
+
+
 class BundledOrigin(Received):
     """What a fork was made from."""
 
@@ -77,6 +88,9 @@ class BundledVersion(Received):
 
     `samples` is base64 of what it was trained with and measured on, without texts (`store.version_samples`). It is null
     if that is not recorded, or if the records of newer versions are very large.
+
+    `positions` is base64 of the positions of its samples when they were held out (`store.version_positions`). A sample
+    is numbered by its position in `samples`, followed by `replaced`, of the bundle. It is absent if there are none.
 
     `tag_notes` has the notes of its tags, without tags that have none.
 
@@ -95,6 +109,8 @@ class BundledVersion(Received):
     snapshot: dict[str, Any]
     samples: Text | None = None
     held_up_to: Position | None = None
+    # An earlier release refuses a field that it does not know.
+    positions: Text | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
 class BundledActivation(Received):
@@ -110,7 +126,8 @@ class BundledActivation(Received):
 class Bundle(Received):
     """Answer of `GET /models/{handle}/export` and body of `POST /models/import`.
 
-    `samples` is null when the model is under zero data retention. `activations` are oldest first.
+    `samples` is null when the model is under zero data retention. `activations` are oldest first. `replaced` are
+    samples that only earlier versions were trained with, absent if there are none.
     """
 
     format: Literal["traitbench-bundle-1"]
@@ -122,6 +139,7 @@ class Bundle(Received):
     versions: list[BundledVersion]
     forked_from: BundledOrigin | None = None
     activations: list[BundledActivation] = Field(default=[])
+    replaced: list[BundledReplaced] = Field(default=[], exclude_if=lambda value: not value)
 
 
 def parse(content: bytes, *, name: str) -> Bundle:
@@ -150,13 +168,17 @@ def choose_version(bundle: Bundle, version: str | None = None) -> BundledVersion
     raise BundleInvalid(f"The export of {bundle.handle} has {wanted}. It has: {known}.")
 
 
-def digest(bundle: Bundle, samples: Iterable[BundledSample] | None = None) -> str:
-    """Return the value that `sha256` must have; `samples` replace those of the bundle.
+Streamed = Mapping[str, Iterable[BundledSample]]
+"""Values of `samples` and `replaced` that replace those of a bundle, so that they are never in memory as a whole."""
+
+
+def digest(bundle: Bundle, streamed: Streamed = MappingProxyType({})) -> str:
+    """Return the value that `sha256` must have.
 
     Fields with their default value are left out, so that a new field does not change the hash of older documents.
     """
     sha256 = hashlib.sha256()
-    values = _values(bundle, samples)
+    values = _values(bundle, streamed)
     covered = [
         name for name, field in Bundle.model_fields.items() if name != "sha256" and values[name] != field.default
     ]
@@ -165,21 +187,20 @@ def digest(bundle: Bundle, samples: Iterable[BundledSample] | None = None) -> st
     return sha256.hexdigest()
 
 
-def document(bundle: Bundle, samples: Iterable[BundledSample] | None = None) -> Iterator[str]:
-    """Yield the bundle as pieces of JSON, so that it is never in memory as a whole.
-
-    `samples` replace those of the bundle.
-    """
-    return _object(Bundle.model_fields, _values(bundle, samples), _as_json)
+def document(bundle: Bundle, streamed: Streamed = MappingProxyType({})) -> Iterator[str]:
+    """Yield the bundle as pieces of JSON, so that it is never in memory as a whole."""
+    values = _values(bundle, streamed)
+    fields = Bundle.model_fields.items()
+    names = [name for name, field in fields if field.exclude_if is None or not field.exclude_if(values[name])]
+    return _object(names, values, _as_json)
 
 
 def _as_json(value: Any) -> str:
     return value.model_dump_json() if isinstance(value, BaseModel) else json.dumps(value)
 
 
-def _values(bundle: Bundle, samples: Iterable[BundledSample] | None) -> Mapping[str, Any]:
-    values = {name: getattr(bundle, name) for name in Bundle.model_fields}
-    return values if samples is None else {**values, "samples": samples}
+def _values(bundle: Bundle, streamed: Streamed) -> Mapping[str, Any]:
+    return {**{name: getattr(bundle, name) for name in Bundle.model_fields}, **streamed}
 
 
 def _object(names: Iterable[str], values: Mapping[str, Any], dump: Callable[[Any], str]) -> Iterator[str]:

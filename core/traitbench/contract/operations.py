@@ -38,7 +38,7 @@ from traitbench.contract.operation import (
     Operation,
     Values,
 )
-from traitbench.contract.page import ActivationPage, ModelPage, SamplePage, VersionPage
+from traitbench.contract.page import ActivationPage, ModelPage, SamplePage, VersionPage, VersionSamplePage
 from traitbench.contract.samples import (
     RejectedTexts,
     SampleIds,
@@ -321,7 +321,10 @@ VERSIONS_LIST = Operation(
     READ,
     VersionPage,
     failures=(errors.InvalidCursor,),
-    then={"versions.get": {**_SAME, "name": _NUMBER}, "versions.tag": {**_SAME, BODY: {"version": _NUMBER}}},
+    then={
+        **_each({**_SAME, "name": _NUMBER}, "versions.get", "versions.samples"),
+        "versions.tag": {**_SAME, BODY: {"version": _NUMBER}},
+    },
 )
 VERSIONS_ACTIVATE = Operation(
     "versions.activate",
@@ -341,6 +344,13 @@ VERSIONS_ACTIVATIONS = Operation(
 )
 VERSIONS_GET = Operation(
     "versions.get", "GET /models/{handle}/versions/{name}", READ, Version, failures=(errors.VersionNotFound,)
+)
+VERSIONS_SAMPLES = Operation(
+    "versions.samples",
+    "GET /models/{handle}/versions/{name}/samples",
+    OWNED_READ,
+    VersionSamplePage,
+    failures=(errors.VersionNotFound, errors.InvalidCursor, errors.SamplesPurged, errors.FeatureUnavailable),
 )
 VERSIONS_TAG = Operation(
     "versions.tag",

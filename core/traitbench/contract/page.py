@@ -7,10 +7,12 @@ from pydantic import Field
 from traitbench.contract.fields import Count, Returned, Unreadable, schema
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
-from traitbench.contract.versions import Activation, Version
+from traitbench.contract.versions import Activation, Version, VersionSample
 
 LARGEST_PAGE = 250
 LARGEST_SAMPLE_PAGE = 500
+LARGEST_POSITION_PAGE = 5_000
+"""Rows of numbers: those of 50,000 samples take ten requests."""
 
 Item = TypeVar("Item")
 
@@ -38,6 +40,12 @@ class SamplePage(Page[Sample]):
     """
 
     count: Count | None = Field(default=None, exclude_if=lambda value: value is None)
+
+
+class VersionSamplePage(Page[VersionSample]):
+    """The samples of a version, sorted by id."""
+
+    limit: Annotated[int, schema(minimum=1, maximum=LARGEST_POSITION_PAGE)]
 
 
 class VersionPage(Page[Version]):

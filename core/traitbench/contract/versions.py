@@ -107,6 +107,22 @@ class VersionActivated(Returned):
     version_no: int
 
 
+class VersionSample(Returned):
+    """A sample that a version was trained with or measured on, and its position on its trait when it was held out.
+
+    `position` is from 0, the negative pole, to 1. That of a training sample is from a fit that did not see it, and that
+    of a test sample (`held_out`) is from the version. It is null for a sample that was never held out, as a synthesized
+    one. `right` says whether the score, in points, is on the side of the label; 50 is on neither. It is null without a
+    position, and for a label in the middle. The sample may have been replaced or deleted since.
+    """
+
+    sample_id: int
+    trait: str
+    position: Annotated[float, schema(minimum=0, maximum=1)] | None
+    right: bool | None
+    held_out: bool
+
+
 @dataclass(frozen=True)
 class PrunableVersion:
     """What the rule needs to know about an existing version."""

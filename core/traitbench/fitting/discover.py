@@ -17,12 +17,12 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
-from threadpoolctl import threadpool_limits
 
 from traitbench.fitting.auroc import auroc
 from traitbench.fitting.axis import centroid_difference
 from traitbench.fitting.phrases import Terms, is_function_word, kernel, words
 from traitbench.fitting.tones import KINDS, Kind, Tones
+from traitbench.fitting.work import one_thread
 from traitbench.scoring.inputs import Floats
 from traitbench.scoring.words import beginning
 from traitbench.scoring.words import words as spans
@@ -146,8 +146,7 @@ def discover(
     not use words from the texts. `contrasts` are directions that names may use, see `tones.contrasts`. The order of the
     texts does not matter. Raise `InsufficientTexts`.
     """
-    # One thread: with several, rounding depends on how the work is split.
-    with threadpool_limits(limits=1):
+    with one_thread():
         pool = _pool(X, texts, ids, quality)
         if (distinct := len(np.unique(pool.groups))) < FEWEST_TEXTS:
             raise InsufficientTexts(distinct)

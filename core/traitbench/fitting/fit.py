@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from threadpoolctl import threadpool_limits
 
 from traitbench.as_read import READING
 from traitbench.fitting.auroc import auroc, out_of_fold_interval
@@ -37,7 +36,7 @@ from traitbench.fitting.search import (
     evidence,
     search,
 )
-from traitbench.fitting.work import FitProgress, ProgressListener
+from traitbench.fitting.work import FitProgress, ProgressListener, one_thread
 from traitbench.scoring.card import breaks, confidence, half_up, quartiles
 from traitbench.scoring.certainty import WEAKEST_FIRST, Certainty, Confidence, certainty
 from traitbench.scoring.inputs import unit
@@ -108,10 +107,14 @@ class TraitSamples:
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """The result of a training."""
+    """The result of a training.
+
+    `out_of_fold` are, by trait key, the positions (n,) that the figures are measured on, see `OutOfFold`.
+    """
 
     snapshot: Snapshot
     metrics: dict[str, Any]
+    out_of_fold: Mapping[str, NDArray[np.float64]]
 
     def with_shortcuts(self, shortcuts: Mapping[str, Mapping[str, Any]]) -> "Trained":
         """The training with what alone tells the poles of each trait apart, by trait key, in its metrics."""
@@ -160,18 +163,18 @@ def fit(
         raise ValueError(f"Unknown scoring method {scoring_method!r}. Use one of: {', '.join(SCORING_METHODS)}.")
     plan = _FitPlan(EFFORTS[effort], modes, feature_blocks(modes, encoder.dimension))
     fitted = []
-    # One thread: with several, rounding depends on how the work is split, and so would `param_hash`.
-    with threadpool_limits(limits=1):
+    with one_thread():
         shares = [chosen_before((fixed or {}).get(trait.key)) for trait in traits]
         progress = FitProgress([len(trait.y) for trait in traits], on_progress)
         for trait, chosen in zip(traits, shares, strict=True):
             fitted.append(_fit_trait(trait, encoder.dimension, plan, chosen, progress))
             progress.trait_finished()
         resembled = _resemblance(traits, modes, background(encoder.id, encoder.dimension))
-    snapshot = Snapshot(encoder, scoring_method, max_depth, tuple(axis for axis, _ in fitted), resembled, READING)
-    measured = {axis.key: figures_of_trait for axis, figures_of_trait in fitted}
+    snapshot = Snapshot(encoder, scoring_method, max_depth, tuple(axis for axis, *_ in fitted), resembled, READING)
+    measured = {axis.key: figures_of_trait for axis, figures_of_trait, _ in fitted}
     says = EFFORTS[effort].says if fixed is None else _REFITTED
-    return Trained(snapshot, _metrics(measured, encoder, scoring_method, effort, says))
+    positions = {axis.key: own for axis, _, own in fitted if own is not None}
+    return Trained(snapshot, _metrics(measured, encoder, scoring_method, effort, says), positions)
 
 
 def out_of_fold(
@@ -189,7 +192,7 @@ def out_of_fold(
     """
     plan = _FitPlan(EFFORTS[effort], modes, feature_blocks(modes, encoder.dimension))
     results = {}
-    with threadpool_limits(limits=1):
+    with one_thread():
         for trait in traits:
             if trait.intrinsic_axis is None:
                 _check(trait, encoder.dimension)
@@ -215,12 +218,20 @@ class _FitPlan:
 
 def _out_of_fold(trait: TraitSamples, plan: _FitPlan, shares: Mapping[Candidate, float]) -> OutOfFold:
     samples, result = _searched(trait, plan, shares, ignore_fits)
-    evaluated = [row.tobytes() for row in samples.X[samples.is_evaluated]]
+    return OutOfFold(_positions(trait, samples, result), result.vector.astype(np.float32))
+
+
+def _positions(trait: TraitSamples, samples: TrainingSamples, result: SearchResult) -> NDArray[np.float64]:
+    """The out-of-fold positions (n,) of a trait's samples, NaN for a sample that was not held out."""
+    evaluated = [_digest(row) for row in samples.X[samples.is_evaluated]]
     held_out = [] if result.held_out is None else expit(result.held_out).tolist()
     # The search merged equal vectors and sorted them, so a sample finds its value by its vector.
     by_vector = dict(zip(evaluated, held_out, strict=result.held_out is not None))
-    positions = np.array([by_vector.get(row.tobytes(), np.nan) for row in trait.X], np.float64)
-    return OutOfFold(positions, result.vector.astype(np.float32))
+    return np.array([by_vector.get(_digest(row), np.nan) for row in trait.X], np.float64)
+
+
+def _digest(vector: NDArray[np.float32]) -> bytes:
+    return hashlib.sha256(vector.astype("<f4").tobytes()).digest()
 
 
 def feature_blocks(modes: Mapping[str, slice], dimension: int) -> dict[str, slice]:
@@ -235,7 +246,8 @@ def feature_blocks(modes: Mapping[str, slice], dimension: int) -> dict[str, slic
 
 def _fit_trait(
     trait: TraitSamples, dimension: int, plan: _FitPlan, shares: Mapping[Candidate, float], progress: FitProgress
-) -> tuple[TraitAxis, dict[str, Any]]:
+) -> tuple[TraitAxis, dict[str, Any], NDArray[np.float64] | None]:
+    """The axis, the figures, and the out-of-fold positions (n,) unless no label decided the axis."""
     _check(trait, dimension)
     trait = with_near_duplicates(trait)
     samples, result = _search_or_calibrate(trait, plan, shares, progress)
@@ -275,7 +287,7 @@ def _fit_trait(
         **vars(numbers),
         modes=modes,
     )
-    return axis, metrics
+    return axis, metrics, None if trait.intrinsic_axis is not None else _positions(trait, samples, result)
 
 
 def with_near_duplicates(trait: TraitSamples) -> TraitSamples:
@@ -437,7 +449,7 @@ def _resemblance(
         if trait.spellings is not None:
             eligible &= ~np.isnan(trait.spellings[:, 0])
         for row in np.flatnonzero(eligible).tolist():
-            distinct.setdefault(hashlib.sha256(trait.X[row].astype("<f4").tobytes()).digest(), (at, row))
+            distinct.setdefault(_digest(trait.X[row]), (at, row))
     # By hash, because the bounds are sums, and sums round by their order.
     chosen = [distinct[digest] for digest in sorted(distinct)]
     spellings = [trait.spellings for trait in traits if trait.spellings is not None]

@@ -4,8 +4,12 @@ Only the proportions count: `traitbench.runs.progress` measures how long a unit 
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from threading import Lock
 from typing import Protocol
+
+from threadpoolctl import threadpool_limits
 
 _TEXT, _CHARACTER, _PARALLEL = 2.0e-3, 3.5e-5, 0.8
 _LABELS, _WORD = 0.7, 7
@@ -47,6 +51,30 @@ def discovering(texts: int, effort: str) -> float:
 def saving() -> float:
     """The work of collecting the samples and writing the version."""
     return _SAVING
+
+
+_limit, _lock = ExitStack(), Lock()
+_fits = 0
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Compute in one thread: with several, rounding depends on how the work is split, and so would `param_hash`.
+
+    The limit is one of the whole process, so the last of several fits at a time lifts it.
+    """
+    global _fits
+    with _lock:
+        if not _fits:
+            _limit.enter_context(threadpool_limits(limits=1))
+        _fits += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _fits -= 1
+            if not _fits:
+                _limit.close()
 
 
 class ProgressListener(Protocol):

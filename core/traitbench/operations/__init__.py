@@ -8,7 +8,7 @@
   `trait_names`, `suggestions`, `bundle_checks`.
 - Parts of one of them: `pipeline` and `encoding` (batches), `axis_names` (names by a language model),
   `training_encoder`, `sample_vectors`, `holding` (is a retrained version worse?), `moved` (what moved a score),
-  `write_demo_versions` (a command).
+  `held_out_positions` (of versions that were trained without them), `write_demo_versions` (a command).
 - What is kept, and for how long: `zero_retention`, `retention` (old versions, and sweeps over all models).
 - The process: `context` (opened once), `vector_cache` (and snapshots), `worker` (executes runs), `health`, `operating`,
   `console` (keys and state without a service).

@@ -20,11 +20,11 @@ from traitbench.contract.samples import text_hash
 from traitbench.encoders import Encoder
 from traitbench.errors import InvalidHandle, InvalidTag, ValidationFailed
 from traitbench.fitting.fit import SCORING_METHODS
-from traitbench.names import check_tag, parse_handle
+from traitbench.names import check_tag, is_key, parse_handle
 from traitbench.operations import models, rules, serving
 from traitbench.operations.context import Context
 from traitbench.scoring.snapshot import EncoderMismatch, ModeAxis, Snapshot, SnapshotInvalid, TraitAxis, param_hash
-from traitbench.store import version_samples
+from traitbench.store import version_positions, version_samples
 
 _MOST_ERRORS = 100
 _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
@@ -57,6 +57,7 @@ def check(context: Context, bundle: Bundle) -> None:
             *_check_presentation(bundle),
             *_check_retention(bundle),
             *_check_samples(context, bundle),
+            *_check_replaced(bundle),
             *_check_versions(bundle),
             *_check_hold(bundle),
             *_check_activations(bundle),
@@ -210,6 +211,29 @@ def _check_sample(sample: BundledSample, position: int, keys: set[str | None]) -
         yield "score_then", "not_feedback", "only feedback has a score from the time when it was given"
 
 
+def _check_replaced(bundle: Bundle) -> Iterator[Problem]:
+    """Check samples that only earlier versions had: each must belong to one that is there."""
+    numbers = {each.version_no for each in bundle.versions}
+    if bundle.replaced and bundle.model.zero_data_retention:
+        yield rules.problem(["replaced"], "retention", "there are no samples under zero data retention")
+    for position, sample in enumerate(bundle.replaced):
+        own = {number for number in numbers if sample.first_version_no <= number <= sample.last_version_no}
+        path: list[str | int] = ["replaced", position]
+        if not own:
+            message = "no version of the bundle has a number from its first to its last"
+            yield rules.problem([*path, "first_version_no"], "no_such_version", message)
+        if sample.seed is not None:
+            position_there = sample.seed - len(bundle.samples or [])
+            if not 0 <= position_there < position or sample.provenance != "synthesized":
+                message = "only a synthesized sample has a seed, which comes before it"
+                yield rules.problem([*path, "seed"], "not_a_seed", message)
+        if not is_key(sample.trait):
+            yield rules.problem([*path, "trait"], "not_a_key", "it is not the key of a trait")
+        for field, kind, message in _check_sample(sample, 0, {sample.trait}):
+            if field != "seed":
+                yield rules.problem([*path, field], kind, message)
+
+
 def _check_versions(bundle: Bundle) -> Iterator[Problem]:
     """Problems that concern several versions: their order, the active one, their tags."""
     numbers = [each.version_no for each in bundle.versions]
@@ -255,6 +279,7 @@ def _check_version(context: Context, bundle: Bundle, position: int) -> Iterator[
         *_check_time(version),
         *_check_tags(version),
         *_check_record(bundle, version),
+        *_check_positions(bundle, version),
         *_check_snapshot(context, bundle, version),
     ):
         yield rules.problem(["versions", position, field], kind, message)
@@ -293,6 +318,22 @@ def _check_record(bundle: Bundle, version: BundledVersion) -> Iterator[tuple[str
     if trained != version.sample_count:
         message = f"it records {trained} samples of the training; sample_count is {version.sample_count}"
         yield "samples", "record_invalid", message
+
+
+def _check_positions(bundle: Bundle, version: BundledVersion) -> Iterator[tuple[str, str, str]]:
+    """Check the positions of a version: they must be of samples of the bundle and of traits of its snapshot."""
+    if version.positions is None:
+        return
+    if bundle.model.zero_data_retention:
+        yield "positions", "retention", "there are no positions of samples under zero data retention"
+        return
+    traits = version.snapshot.get("traits")
+    count = len(bundle.samples or []) + len(bundle.replaced)
+    try:
+        packed = base64.b64decode(version.positions, validate=True)
+        version_positions.unpacked(packed, samples=count, traits=len(traits) if isinstance(traits, list) else 0)
+    except (binascii.Error, ValueError):
+        yield "positions", "positions_invalid", f"it is not base64 of sorted positions of the bundle's {count} samples"
 
 
 def _check_metrics(version: BundledVersion, path: Path) -> Iterator[Problem]:

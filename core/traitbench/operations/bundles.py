@@ -1,10 +1,9 @@
 """A model as one document, a bundle. An import is applied as a whole or not at all."""
 
-from collections.abc import Iterator
 from typing import IO, Any
 
 from traitbench.contract import operations
-from traitbench.contract.bundles import FORMAT, Bundle, BundledSample, digest, document
+from traitbench.contract.bundles import FORMAT, Bundle, Streamed, digest, document
 from traitbench.contract.models import Model, ModelCreate
 from traitbench.operations import access, rules
 from traitbench.operations.access import Caller
@@ -25,24 +24,24 @@ def export(context: Context, caller: Caller, handle: str, file: IO[bytes]) -> No
     """
     with access.to_read(context, caller, operations.MODELS_EXPORT, handle) as (connection, model):
         with_samples = not model.zero_data_retention
-        positions = bundles.positions(connection, model.id) if with_samples else {}
+        order = bundles.order(connection, model.id, with_samples=with_samples)
         bundle = Bundle(
             format=FORMAT,
             sha256="",
             handle=model.handle,
             model=bundles.read_model(connection, model.id),
-            traits=bundles.read_traits(connection, model.id, positions),
+            traits=bundles.read_traits(connection, model.id, order.samples),
             samples=[] if with_samples else None,
-            versions=bundles.read_versions(connection, model, positions),
+            versions=bundles.read_versions(connection, model, order),
             forked_from=bundles.read_origin(connection, model.id),
             activations=bundles.read_activations(connection, model.id),
         )
 
-        def samples() -> Iterator[BundledSample] | None:
-            return bundles.read_samples(connection, model.id, positions) if with_samples else None
+        def streamed() -> Streamed:
+            return bundles.read_samples(connection, model.id, order) if with_samples else {}
 
-        signed = bundle.model_copy(update={"sha256": digest(bundle, samples())})
-        for piece in document(signed, samples()):
+        signed = bundle.model_copy(update={"sha256": digest(bundle, streamed())})
+        for piece in document(signed, streamed()):
             file.write(piece.encode())
 
 

@@ -1,9 +1,9 @@
 """Fork a model to prepare its next version, and promote the fork: its traits and samples become those of the model.
 
-Everything happens in one transaction, so scores switch at once and earlier versions stay. The fork keeps its own traits
-and samples, unless it is archived and the model is under zero retention. The model keeps its settings, except those
-that its new version was trained with. Its main trait and demo texts are the fork's where it has none itself, or where
-its main trait is gone.
+Everything happens in one transaction, so scores switch at once. Earlier versions stay, with the samples that they were
+trained with (`store.replaced_samples`). The fork keeps its own traits and samples, unless it is archived and the model
+is under zero retention. The model keeps its settings, except those that its new version was trained with. Its main
+trait and demo texts are the fork's where it has none itself, or where its main trait is gone.
 """
 
 from typing import Any
@@ -17,7 +17,17 @@ from traitbench.errors import ModelNotTrained, PromotionConflict
 from traitbench.operations import access, retention, rules, zero_retention
 from traitbench.operations.access import Caller
 from traitbench.operations.context import Context
-from traitbench.store import activations, copies, models, samples, text_vectors, traits, version_samples, versions
+from traitbench.store import (
+    activations,
+    copies,
+    models,
+    samples,
+    text_vectors,
+    traits,
+    version_positions,
+    version_samples,
+    versions,
+)
 from traitbench.store.copies import Replaced
 from traitbench.store.database import writing
 from traitbench.store.models import Lineage, ModelRow
@@ -153,6 +163,8 @@ def _take_over(
         model.id,
         with_samples=not model.zero_data_retention,
         feedback_after=None if lineage is None else lineage.forked_up_to,
+        last_version_no=models.versions_made(connection, model.id),
+        learned=model.held_up_to or 0,
     )
     rules.check_sample_count(samples.count(connection, model.id), context.settings.max_samples)
     version_id, version_no = _add_version(connection, model, fork, replaced)
@@ -200,6 +212,7 @@ def _add_version(connection: Connection, model: ModelRow, fork: ModelRow, replac
         created_at=rules.now(),
     )
     version_samples.copy(connection, fork.active_version_id, to=version_id)
+    version_positions.copy(connection, fork.active_version_id, replaced.copied.by_id(), to=version_id)
     fields: dict[str, Any] = {name: snapshot[name] for name in _SETTINGS if name in snapshot}
     fields |= _presentation(connection, model, fork)
     hold = {"held_version_id": None, "held_up_to": None}

@@ -1,4 +1,7 @@
-"""Delete old versions by the model's retention policy, or by the contract's defaults (`contract.versions`)."""
+"""Delete old versions by the model's retention policy, or by the contract's defaults (`contract.versions`).
+
+Samples that a promotion replaced go with the last version that was trained with them.
+"""
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -8,7 +11,7 @@ from sqlalchemy import Connection
 
 from traitbench.contract.models import VersionRetentionPolicy
 from traitbench.contract.versions import PrunableVersion, versions_to_keep
-from traitbench.store import models, versions
+from traitbench.store import models, replaced_samples, versions
 from traitbench.store.models import ModelRow
 from traitbench.store.rows import readable
 
@@ -51,6 +54,7 @@ def _prune(
     ]
     to_keep = versions_to_keep(existing, **policy.model_dump())
     versions.remove(connection, [version.version_id for version in existing if version.version_id not in to_keep])
+    replaced_samples.prune(connection, model_id)
 
 
 _log = logging.getLogger(__name__)

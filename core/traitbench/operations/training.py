@@ -41,12 +41,13 @@ from traitbench.scoring import card
 from traitbench.scoring.segments import embed
 from traitbench.scoring.snapshot import Snapshot, param_hash
 from traitbench.scoring.spelling import Spelling
-from traitbench.store import activations, models, runs, samples, traits, version_samples, versions
+from traitbench.store import activations, models, runs, samples, traits, version_positions, version_samples, versions
 from traitbench.store.database import reading, writing
 from traitbench.store.models import ModelRow
 from traitbench.store.runs import RunRow
 from traitbench.store.traits import Axis, TraitRow
 from traitbench.store.vectors import Vector
+from traitbench.store.version_positions import Positions
 from traitbench.synthesis.label_axis import LabelAxes
 
 _AT_ONCE = 16  # texts
@@ -247,11 +248,16 @@ class _Training:
         collected = self._collect(spelled({digest: texts[each] for digest, each in spelled_ids.items()}))
         trained = self._fit(collected).with_languages(languages_of(texts.values()))
         trained = trained.with_shortcuts(self._shortcuts())
-        tests = self._measured_on_tests(trained.snapshot)
-        held = self._reason_to_hold(collected, trained)
+        placed = self._positions_of_tests(trained.snapshot)
+        result = _TrainingResult(
+            _with_tests(trained, self._measured_on_tests(trained.snapshot, placed)),
+            positions_of(trained.snapshot, inputs.labels, trained.out_of_fold, inputs.tests, placed),
+            self._reason_to_hold(collected, trained),
+            chosen,
+        )
         timeline.reach(_SAVING)
         with writing(self._engine) as connection:
-            model = _finish(connection, self._execution, inputs, _with_tests(trained, tests), held, chosen)
+            model = _finish(connection, self._execution, inputs, result)
         if model.zero_data_retention:
             zero_retention.settle(self._engine, model.id)
 
@@ -324,29 +330,34 @@ class _Training:
         X = np.array([self._known[digests[each.id]] for each in some], np.float32).reshape(-1, self._encoder.dimension)
         return shortcuts_of(able, some, X, embedded, read(inputs.tests))
 
-    def _measured_on_tests(self, snapshot: Snapshot) -> dict[str, dict[str, Any]]:
-        """The figures on the test samples, by trait key."""
+    def _positions_of_tests(self, snapshot: Snapshot) -> NDArray[np.float64]:
+        """(n_tests, n_traits): the positions in 0..1 of the test samples."""
         tests = self._inputs.tests
         if not tests:
-            return {}
+            return np.empty((0, len(snapshot.traits)))
         self._timeline.reach(_MEASURING)
         vectors = np.array([self._known[label.content_sha256] for label in tests], np.float32)
         if card.is_scored_whole(snapshot):
-            points = card.in_points(card.of_vectors(snapshot, vectors))
-        else:
-            points = self._points_by_parts(vectors, snapshot)
-        by_key = {trait.key: points[:, position] for position, trait in enumerate(snapshot.traits)}
-        return measure(tests, by_key, self._inputs.labels, self._known)
+            return card.of_vectors(snapshot, vectors)
+        return self._positions_by_parts(vectors, snapshot)
 
-    def _points_by_parts(self, vectors: Vectors, snapshot: Snapshot) -> NDArray[np.int64]:
-        """(n, n_traits): the scores of the test samples, whose parts are encoded here."""
+    def _positions_by_parts(self, vectors: Vectors, snapshot: Snapshot) -> NDArray[np.float64]:
+        """The same where parts of the test samples have to be encoded."""
         tests, rows = self._inputs.tests, []
         for position, (label, vector) in enumerate(zip(tests, vectors, strict=True)):
             self._report(_MEASURING, len(self._inputs.traits), position / len(tests))
             self._execution.announce(ENCODING, samples=[label.id])
             text = texts_of(self._engine, self._execution, [label.id])[label.id]
-            rows.append(card.points(snapshot, self._encoder.encode, [text], vector[None]))
+            rows.append(card.positions(snapshot, self._encoder.encode, [text], vector[None]))
         return np.concatenate(rows)
+
+    def _measured_on_tests(self, snapshot: Snapshot, placed: NDArray[np.float64]) -> dict[str, dict[str, Any]]:
+        """The figures on the test samples with these positions, by trait key."""
+        if not self._inputs.tests:
+            return {}
+        points = card.in_points(placed)
+        by_key = {trait.key: points[:, position] for position, trait in enumerate(snapshot.traits)}
+        return measure(self._inputs.tests, by_key, self._inputs.labels, self._known)
 
     def _reason_to_hold(self, collected: Sequence[TraitSamples], trained: Trained) -> dict[str, Any] | None:
         """Why a retrained version should not serve; None if it should, or nobody asked."""
@@ -367,6 +378,33 @@ class _Training:
         )
 
 
+def positions_of(
+    snapshot: Snapshot,
+    trained: Sequence[samples.Label],
+    out_of_fold: Mapping[str, NDArray[np.float64]],
+    tests: Sequence[samples.Label],
+    placed: NDArray[np.float64],
+) -> Positions:
+    """The positions of the samples of a version.
+
+    `out_of_fold` (n,) are those of the trained samples of a trait, by its key; `placed` (n_tests, n_traits) those of
+    the tests.
+    """
+    traits = {trait.key: index for index, trait in enumerate(snapshot.traits)}
+    own = {key: iter(positions.tolist()) for key, positions in out_of_fold.items()}
+    rows = [
+        (label.id, next(own[label.trait], np.nan) if label.trait in own else np.nan, label.trait, label.quality, False)
+        for label in trained
+    ]
+    rows += [
+        (label.id, float(of_test[traits[label.trait]]), label.trait, label.quality, True)
+        for label, of_test in zip(tests, placed, strict=True)
+        if label.trait in traits
+    ]
+    numbered = [(each[0], each[1], traits[each[2]], *each[3:]) for each in rows if each[2] in traits]
+    return Positions(list(traits), version_positions.records(numbered))
+
+
 def _with_tests(trained: Trained, tests: Mapping[str, Mapping[str, Any]]) -> Trained:
     """The result of the training with the figures on test samples; the snapshot does not change."""
     traits = {key: figures | {"test": tests.get(key)} for key, figures in trained.metrics["traits"].items()}
@@ -381,19 +419,24 @@ def _metrics_of_run(
     return about if chosen is None else about | {"encoder": trained.metrics["encoder"] | {"chosen": chosen}}
 
 
-def _finish(
-    connection: Connection,
-    execution: Execution,
-    inputs: _TrainingInputs,
-    trained: Trained,
-    held: Mapping[str, Any] | None,
-    chosen: str | None,
-) -> ModelRow:
+@dataclass(frozen=True, eq=False)
+class _TrainingResult:
+    """What a training stores. `held` is the reason and the figures if the version should not serve; `chosen` is the
+    name of the encoder if it is not that of the service.
+    """
+
+    trained: Trained
+    positions: Positions
+    held: Mapping[str, Any] | None
+    chosen: str | None
+
+
+def _finish(connection: Connection, execution: Execution, inputs: _TrainingInputs, result: _TrainingResult) -> ModelRow:
     """Write the version and end the run; return the model, with its current retention flag.
 
-    The version becomes active unless it is `held`, which is the reason and the figures, and the model still holds worse
-    versions. `chosen` is the name of the encoder if it is not that of the service.
+    The version becomes active unless it is held and the model still holds worse versions.
     """
+    trained, held = result.trained, result.held
     # Lock the model first, then the run: a deletion locks them in the same order.
     model = models.hold_by_id(connection, inputs.model.id)
     execution.succeed(connection, phase="learning", total=len(inputs.traits))
@@ -411,11 +454,12 @@ def _finish(
         sample_count=len(inputs.labels),
         run_id=execution.run.id,
         metrics=trained.metrics
-        | _metrics_of_run(execution, inputs, trained, chosen)
+        | _metrics_of_run(execution, inputs, trained, result.chosen)
         | ({"held": held} if on_hold else {}),
         created_at=rules.now(),
     )
     version_samples.add(connection, version_id, [*inputs.labels, *inputs.tests])
+    version_positions.add(connection, version_id, result.positions)
     if on_hold:
         _hold(connection, model, version_id, inputs.labels)
     else:

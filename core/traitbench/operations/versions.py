@@ -5,28 +5,52 @@ A version is addressed by `vN`, by a tag, or as `active`.
 
 from typing import Any
 
+import numpy as np
 from sqlalchemy import Connection
 
 from traitbench.contract import operations
-from traitbench.contract.page import LARGEST_PAGE, ActivationPage, VersionPage
+from traitbench.contract.page import (
+    LARGEST_PAGE,
+    LARGEST_POSITION_PAGE,
+    ActivationPage,
+    VersionPage,
+    VersionSamplePage,
+)
 from traitbench.contract.versions import (
     Version,
     VersionActivate,
     VersionActivated,
+    VersionSample,
     VersionTag,
     VersionTagged,
     VersionUntagged,
 )
-from traitbench.errors import ModelNotTrained, TagNotFound, VersionNotFound
+from traitbench.errors import (
+    FeatureUnavailable,
+    ModelNotTrained,
+    SamplesPurged,
+    TagNotFound,
+    Unavailable,
+    VersionNotFound,
+)
 from traitbench.names import ACTIVE, VERSION, check_tag, parse_version
 from traitbench.operations import access, rules
 from traitbench.operations.access import Caller
 from traitbench.operations.context import LISTING, Context
-from traitbench.store import activations, models, samples, versions
-from traitbench.store.cursors import PageRequest
-from traitbench.store.database import reading
+from traitbench.store import activations, models, samples, version_positions, version_samples, versions
+from traitbench.store.cursors import PageRequest, write_cursor
+from traitbench.store.database import reading, writing
 from traitbench.store.models import ModelRow
+from traitbench.store.version_positions import Positions
 from traitbench.store.versions import VersionRow
+
+_RETRY_SECONDS = "2"
+_REASONS = {
+    "changed": "its samples or traits have changed since",
+    "encoder": "its encoder is not installed",
+    "damaged": "its parameters are damaged",
+    "failed": "several attempts have failed",
+}
 
 _TAG = VersionTag()
 """What no body means: tag the active version, without a note."""
@@ -111,6 +135,81 @@ def list_activations(
     if access.is_author(caller, model.handle):
         return page
     return page.model_copy(update={"items": [each.model_copy(update={"by": None}) for each in page.items]})
+
+
+def list_samples(
+    context: Context, caller: Caller, handle: str, version: str, *, limit: int = 50, cursor: str | None = None
+) -> VersionSamplePage:
+    """One page of the samples of a version with their positions when they were held out, by id.
+
+    A version without positions gets them from a worker, once: until then raise `Unavailable`. Raise
+    `FeatureUnavailable` if they cannot be found, and `SamplesPurged` if the samples were purged.
+    """
+    with access.to_read(context, caller, operations.VERSIONS_SAMPLES, handle) as (connection, model):
+        row = resolve(connection, model, version)
+        asked = PageRequest.of(int, f"version samples {row.id}", limit, cursor, most=LARGEST_POSITION_PAGE)
+        stored = None if model.zero_data_retention else version_positions.read(connection, row.id)
+        if stored is not None:
+            return _page_of(stored, asked)
+        if model.zero_data_retention or _are_purged(connection, model, row):
+            raise SamplesPurged(
+                f"The samples of {model.handle} were purged, and the positions of v{row.version_no} with them.",
+                details={"handle": model.handle},
+            )
+        request = version_positions.request(connection, row.id)
+    if request is not None and request.refusal is not None:
+        raise _no_positions(row, request.refusal)
+    if request is None:
+        with writing(context.engine) as connection:
+            if versions.by_id(connection, row.id) is not None:
+                version_positions.ask(connection, row.id)
+    raise Unavailable(
+        f"v{row.version_no} was trained without storing what it said of samples that it had not seen. That is worked"
+        " out now, once. Ask again in a moment.",
+        headers={"Retry-After": _RETRY_SECONDS},
+    )
+
+
+def _page_of(stored: Positions, asked: PageRequest[int]) -> VersionSamplePage:
+    samples = stored.samples
+    first = 0 if asked.after is None else int(np.searchsorted(samples["sample"], asked.after, side="right"))
+    some = samples[first : first + asked.limit]
+    points = np.floor(100 * some["position"] + 0.5)
+    right = np.where(some["side"] > 0, points > 50, points < 50)
+    judged = (some["side"] != 0) & ~np.isnan(some["position"])
+    items = [
+        VersionSample.model_construct(
+            sample_id=sample_id,
+            trait=stored.traits[trait],
+            position=None if position != position else position,
+            right=is_right if is_judged else None,
+            held_out=held_out,
+        )
+        for (sample_id, position, trait, _, held_out), is_right, is_judged in zip(
+            some.tolist(), right.tolist(), judged.tolist(), strict=True
+        )
+    ]
+    more = len(samples) > first + asked.limit
+    return VersionSamplePage(
+        items=items,
+        limit=asked.limit,
+        next_cursor=write_cursor(asked.listing, items[-1].sample_id) if more else None,
+    )
+
+
+def _are_purged(connection: Connection, model: ModelRow, row: VersionRow) -> bool:
+    """Whether samples of a version are gone. A purge deletes the record of them too."""
+    if version_samples.recorded(connection, row.id):
+        return False
+    return samples.training_count(connection, model.id) < versions.read(connection, row.id).sample_count
+
+
+def _no_positions(row: VersionRow, reason: str) -> FeatureUnavailable:
+    return FeatureUnavailable(
+        f"What v{row.version_no} said of samples that it had not seen was not stored, and cannot be found any more:"
+        f" {_REASONS.get(reason, _REASONS['failed'])}. Versions that are trained from now on have it.",
+        details={"version": f"v{row.version_no}", "reason": reason},
+    )
 
 
 def resolve(connection: Connection, model: ModelRow, version: str) -> VersionRow:

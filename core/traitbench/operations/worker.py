@@ -32,8 +32,8 @@ from traitbench.runs.heartbeat import Heartbeat, WorkerExit
 from traitbench.runs.queue import EngineQueue
 from traitbench.runs.schedules import Schedule, give_way
 from traitbench.settings import Settings
-from traitbench.store import workers
-from traitbench.store.database import open_engine, sqlite_file, writing
+from traitbench.store import version_positions, workers
+from traitbench.store.database import open_engine, reading, sqlite_file, writing
 from traitbench.store.errors import StoreUnavailable
 
 _GIVEN_UP_FIRST = "500"
@@ -41,6 +41,7 @@ _PR_SET_PDEATHSIG = 1
 _FAREWELL_SECONDS = 1.0
 _RETRAIN_SWEEP_SECONDS = 2.0
 _PURGE_SWEEP_SECONDS = 5.0
+_POSITIONS_SECONDS = 1.0
 _LOAD_AFTER_SECONDS = 10.0
 
 _log = logging.getLogger(__name__)
@@ -160,7 +161,21 @@ def _schedules(engine: Engine, settings: Settings) -> Sequence[Schedule]:
     return (
         Schedule("retrain-sweep", _RETRAIN_SWEEP_SECONDS, partial(retraining.sweep, engine, queue, settings)),
         Schedule("purge-sweep", _PURGE_SWEEP_SECONDS, partial(zero_retention.sweep, engine)),
+        Schedule("positions", _POSITIONS_SECONDS, partial(answer_positions, engine, settings)),
     )
+
+
+def answer_positions(engine: Engine, settings: Settings) -> None:
+    """Find the positions that were asked for (`held_out_positions`)."""
+    with reading(engine) as connection:
+        asked = version_positions.asked(connection)
+    if not asked:
+        return
+    # Imported now, because few workers ever need it.
+    from traitbench.operations import held_out_positions
+
+    for each in asked:
+        held_out_positions.answer(engine, settings, each)
 
 
 def _end_with_parent(parent: int, engine: Engine, executor_id: str) -> None:

@@ -21,7 +21,18 @@ from sqlalchemy import Connection, Engine
 
 from traitbench.errors import Unavailable, UnreadableRow
 from traitbench.operations import model_runs, retention, rules
-from traitbench.store import models, rejected_texts, runs, samples, text_vectors, traits, version_samples, versions
+from traitbench.store import (
+    models,
+    rejected_texts,
+    replaced_samples,
+    runs,
+    samples,
+    text_vectors,
+    traits,
+    version_positions,
+    version_samples,
+    versions,
+)
 from traitbench.store.database import clean, cleanable, reading, writing
 from traitbench.store.errors import StoreUnavailable, unavailable
 from traitbench.store.models import ModelRow
@@ -60,7 +71,9 @@ def purge(connection: Connection, model_id: int) -> None:
     """Delete the samples of a locked model and everything that contains their words; call `settle` after the commit."""
     samples.purge(connection, model_id)
     rejected_texts.forget(connection, model_id)
+    replaced_samples.purge(connection, model_id)
     version_samples.purge(connection, model_id)
+    version_positions.purge(connection, model_id)
     text_vectors.forget(connection, model_id)
     _remove_words(connection, model_id)
     # Damaged JSON may hold words of the samples.

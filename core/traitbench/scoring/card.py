@@ -239,10 +239,10 @@ def _of_vectors(snapshot: Snapshot, vectors: NDArray[np.float32]) -> tuple[Float
     return scores[:, :count], scores[:, count:] if len(axes) > count else None
 
 
-def points(snapshot: Snapshot, encode: Encode, texts: Sequence[str], vectors: NDArray[np.float32]) -> NDArray[np.int64]:
-    """(n, n_traits): the scores of texts with known vectors (n, d), as `score` gives them."""
+def positions(snapshot: Snapshot, encode: Encode, texts: Sequence[str], vectors: NDArray[np.float32]) -> Floats:
+    """(n, n_traits): the positions in 0..1 of texts with known vectors (n, d), as `score` gives them."""
     texts = [as_read(text, snapshot.reading).text for text in texts]
-    return in_points(_combined(snapshot, encode, texts, of_vectors(snapshot, vectors)))
+    return _combined(snapshot, encode, texts, of_vectors(snapshot, vectors))
 
 
 def is_scored_whole(snapshot: Snapshot) -> bool:

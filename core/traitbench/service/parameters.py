@@ -11,7 +11,7 @@ from starlette.requests import Request
 
 from traitbench.contract.fields import Text, plainly
 from traitbench.contract.models import Effort, RunStarted, State
-from traitbench.contract.page import LARGEST_PAGE, LARGEST_SAMPLE_PAGE
+from traitbench.contract.page import LARGEST_PAGE, LARGEST_POSITION_PAGE, LARGEST_SAMPLE_PAGE
 from traitbench.contract.samples import LONGEST_SEARCH, MOST_SAMPLES, Pole, Provenance
 from traitbench.errors import InvalidParameter, NotAcceptable
 from traitbench.names import HANDLE, TAG, TAG_SCHEMA
@@ -56,6 +56,9 @@ Cursor = Annotated[Text | None, Query(description="Start of the page: `next_curs
 Limit = Annotated[int, Field(ge=1, le=LARGEST_PAGE), BeforeValidator(_whole), Query(description="Page size.")]
 SampleLimit = Annotated[
     int, Field(ge=1, le=LARGEST_SAMPLE_PAGE), BeforeValidator(_whole), Query(description="Page size.")
+]
+PositionLimit = Annotated[
+    int, Field(ge=1, le=LARGEST_POSITION_PAGE), BeforeValidator(_whole), Query(description="Page size.")
 ]
 Namespace = Annotated[
     Text | None, Query(description="A namespace that the key owns. Without it, the public namespaces are listed.")

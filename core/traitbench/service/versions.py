@@ -1,7 +1,7 @@
 """`/v1/models/{handle}/versions`: list, get, tag, untag, activate; `/activations`: which one served when."""
 
 from traitbench.contract import operations
-from traitbench.contract.page import ActivationPage, VersionPage
+from traitbench.contract.page import ActivationPage, VersionPage, VersionSamplePage
 from traitbench.contract.versions import (
     Version,
     VersionActivate,
@@ -45,6 +45,21 @@ def list_activations(
 def get(call: Call, handle: Handle, name: VersionName) -> Version:
     """Get a version. Authoring keys that own the namespace also get its snapshot."""
     return versions.get(call.context, call.caller, handle, name)
+
+
+@router.serve(operations.VERSIONS_SAMPLES)
+def list_samples(
+    call: Call,
+    handle: Handle,
+    name: VersionName,
+    limit: parameters.PositionLimit = 500,
+    cursor: parameters.Cursor = None,
+) -> VersionSamplePage:
+    """List the samples of a version with their positions when they were held out, by id.
+
+    A version of an earlier release has none at first. Then the answer is 503 until they are worked out.
+    """
+    return versions.list_samples(call.context, call.caller, handle, name, limit=limit, cursor=cursor)
 
 
 @router.serve(operations.VERSIONS_TAG)

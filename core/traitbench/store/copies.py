@@ -28,7 +28,7 @@ from sqlalchemy import (
 )
 from sqlalchemy import insert as insert_into
 
-from traitbench.store import samples, tables, traits
+from traitbench.store import replaced_samples, samples, tables, traits
 from traitbench.store.database import insert
 
 _MODELS = tables.models.c
@@ -62,11 +62,16 @@ class Copied:
         is_copied = position < len(self.ids) and self.ids[position] == sample_id
         return int(self.copies[position]) if is_copied else None
 
+    def by_id(self) -> dict[int, int]:
+        """The id of each copy, by that of its sample."""
+        return dict(zip(self.ids.tolist(), self.copies.tolist(), strict=True))
+
 
 @dataclass(frozen=True)
 class Replaced:
-    """How much feedback was carried along, and how much was dropped because its trait is gone."""
+    """The copies, how much feedback was carried along, and how much was dropped because its trait is gone."""
 
+    copied: Copied
     carried: int
     dropped: int
 
@@ -112,13 +117,21 @@ def add_samples(connection: Connection, source_id: int, model_id: int, *, keep_p
 
 
 def replace(
-    connection: Connection, source_id: int, model_id: int, *, with_samples: bool, feedback_after: int | None
+    connection: Connection,
+    source_id: int,
+    model_id: int,
+    *,
+    with_samples: bool,
+    feedback_after: int | None,
+    last_version_no: int,
+    learned: int,
 ) -> Replaced:
     """Replace the traits and samples of a model with copies of another one's.
 
     Feedback that the model got meanwhile is carried along and waits again, unless the other model lacks its trait or
     has the same feedback. It is feedback with an id greater than `feedback_after`; if that is None, feedback that
-    waits. Without `with_samples`, the model has no other samples afterwards.
+    waits. Without `with_samples`, the model has no other samples afterwards. Those that are replaced stay with the
+    versions up to `last_version_no`; `learned` is the id up to which feedback that waits was used by one of them.
     """
     old = {row.id: row.key for row in traits.rows(connection, model_id)}
     meanwhile = _meanwhile(connection, source_id, model_id, feedback_after)
@@ -135,10 +148,12 @@ def replace(
     if carried:
         change = update(tables.samples).where(_SAMPLES.id == bindparam("own_id"))
         connection.execute(change.values(trait_id=bindparam("new_trait_id"), pending=True), carried)
-    connection.execute(delete(tables.traits).where(_TRAITS.id.in_(old)))
     if with_samples:
-        add_samples(connection, source_id, model_id, keep_pending=True)
-    return Replaced(len(carried), len(meanwhile) - len(carried))
+        theirs = replaced_samples.versions_before(connection, model_id, last_version_no)
+        replaced_samples.keep(connection, old, theirs, learned=learned)
+    connection.execute(delete(tables.traits).where(_TRAITS.id.in_(old)))
+    copied = add_samples(connection, source_id, model_id, keep_pending=True) if with_samples else _NOTHING
+    return Replaced(copied, len(carried), len(meanwhile) - len(carried))
 
 
 def _meanwhile(connection: Connection, source_id: int, model_id: int, after: int | None) -> list[tuple[int, int]]:

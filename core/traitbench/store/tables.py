@@ -263,6 +263,50 @@ version_samples = Table(
     Column("samples", LargeBinary, nullable=False),
 )
 
+# The position of each of these samples when it was held out (`store.version_positions`), and requests for positions of
+# versions that have none: answered by a worker, or refused with a reason.
+version_positions = Table(
+    "tb_version_positions",
+    metadata,
+    Column("version_id", _Id, ForeignKey("tb_versions.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("traits", _Json, nullable=False),
+    Column("samples", LargeBinary, nullable=False),
+)
+
+asked_positions = Table(
+    "tb_asked_positions",
+    metadata,
+    Column("version_id", _Id, ForeignKey("tb_versions.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("attempts", Integer, nullable=False, server_default=text("0")),
+    Column("refusal", String),
+)
+
+# Samples that a promotion replaced, for as long as a version of theirs is there: the numbers of the first and the last
+# say which. A table of its own, so that no query on the samples of a model counts or lists them. Ids are those that
+# they had in `tb_samples`.
+replaced_samples = Table(
+    "tb_replaced_samples",
+    metadata,
+    Column("id", _Id, primary_key=True, autoincrement=False),
+    _model_id(),
+    Column("first_version_no", _Id, nullable=False),
+    Column("last_version_no", _Id, nullable=False),
+    Column("trait", _Name, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("quality", Float, nullable=False),
+    Column("provenance", String, nullable=False),
+    Column("source_url", Text),
+    Column("content_sha256", String, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("held_out", Boolean, nullable=False),
+    Column("must_pass", Boolean, nullable=False),
+    Column("group", Text),
+    Column("score_then", Integer),
+    Column("seed_sample_id", _Id),
+    Column("generator", String),
+    Index("ix_tb_replaced_samples_model_id_id", "model_id", "id"),
+)
+
 # Which version served when. Versions are numbers here, because an old version may have been pruned.
 activations = Table(
     "tb_activations",

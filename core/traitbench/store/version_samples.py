@@ -6,7 +6,7 @@ A sample is recorded as numbers: a part of a hash of its trait and text, its qua
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ _SAMPLES = tables.version_samples.c
 _VERSIONS = tables.versions.c
 _MODELS = tables.models.c
 _AT_ONCE = 1_000
+_IDENTITY = ("sample", "quality", "held_out")
 
 
 def number(trait: str, content_sha256: str) -> int:
@@ -148,6 +149,16 @@ def _existing(connection: Connection, model_id: int) -> tuple[NDArray[np.int64],
             np.array([(number(key, digest), quality, False, False) for _, key, digest, quality in rows], RECORD)
         )
     return np.concatenate(times), np.concatenate(chunks)
+
+
+def recorded_of(record: Records, labels: Iterable[Label]) -> Iterator[Label]:
+    """The labels that a record is of, in their order; of equal ones the first."""
+    left = Counter(zip(*(record[name].tolist() for name in _IDENTITY), strict=True))
+    for label in labels:
+        own = (number(label.trait, label.content_sha256), float(np.float32(label.quality)), label.held_out)
+        if left[own] > 0:
+            left[own] -= 1
+            yield label
 
 
 def changes(a: Records, b: Records) -> tuple[int, int, int]:

@@ -17,9 +17,9 @@ from typing import Protocol
 import numpy as np
 from cachetools import LRUCache
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from traitbench.fitting.axis import path
+from traitbench.fitting.work import one_thread
 from traitbench.scoring.inputs import TraitLike, Vocabulary, unit
 from traitbench.scoring.segments import Encode, Vectors
 from traitbench.synthesis import TraitPoles
@@ -58,8 +58,7 @@ def label_axis(
 
     `words` and `word_vectors` (n_words, d) are the encoder's most common words, `modes` the columns of its modes.
     """
-    # One thread: with several, rounding depends on how the work is split, and so would `param_hash`.
-    with threadpool_limits(limits=1):
+    with one_thread():
         return _fit(trait, encode, Vocabulary(tuple(words), word_vectors), modes)
 
 
