@@ -12,7 +12,7 @@ COMPILE := $(BIN)/python -m compileall -qq -j 0 -x '/tests?/' .venv/lib
 
 # Tests wait more than they compute: on two processors six processes took 606 s, four took 696 s. Each takes up to 2 GB.
 TEST_PROCESSES ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN) + 2)))
-# Some environments forbid Python to keep its bytecode: then each of the tests' processes compiles everything again.
+# Some environments forbid Python to keep its bytecode: then each program that the tests start compiles it again.
 # One thread for linear algebra in each process: more of them would wait for each other's processors.
 TEST := env -u PYTHONDONTWRITEBYTECODE OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 
@@ -21,11 +21,11 @@ TEST := env -u PYTHONDONTWRITEBYTECODE OPENBLAS_NUM_THREADS=1 $(BIN)/python -m p
 run: install
 	@exec $(BIN)/traitbench
 
-# Types are checked beside the tests: that keeps only one processor busy. Faults are shown at once and at the end.
+# Types are checked while one process collects the tests. Faults are shown at once and at the end.
 test:
 	@$(MAKE) --no-print-directory -j3 develop tools
 	@($(MAKE) --no-print-directory check >.venv/check.txt 2>&1 || { cat .venv/check.txt >&2; exit 1; }) & check=$$!; \
-	$(MAKE) --no-print-directory .venv/collected && $(TEST) -n $(TEST_PROCESSES) --dist loadfile --durations=30 --durations-min=5; tests=$$?; \
+	$(TEST) --processes $(TEST_PROCESSES) --durations-file .venv/durations.txt; tests=$$?; \
 	wait $$check || { cat .venv/check.txt >&2; exit 1; }; exit $$tests
 
 # What running needs, and with what tests, checks and benchmarks need too: the two lock files agree.
@@ -76,11 +76,6 @@ tools:
 			echo "The tests need$$missing: run 'sudo apt-get install$$missing', then 'make test' again." >&2; exit 1; \
 		fi; }
 
-# Rewrites and compiles the tests once, which otherwise each of their processes does.
-.venv/collected: .venv/developed $(shell find tests -name '*.py')
-	@$(TEST) --collect-only -qq >$@.new || { cat $@.new >&2; exit 1; }
-	@mv $@.new $@
-
 check: develop
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
@@ -121,7 +116,7 @@ advisories: develop
 # SOAK_KILLS=500 kills, then SOAK_MINUTES=10 of mixed load. OUT=report.md keeps what those gave.
 soak: develop tools
 	@TRAITBENCH_TEST_WHEEL=1 $(BIN)/python -m pytest -q -s tests/supply/test_wheel.py
-	@TRAITBENCH_TEST_SIZE=soak $(TEST) -n $(TEST_PROCESSES) --dist loadfile
+	@TRAITBENCH_TEST_SIZE=soak $(TEST) --processes $(TEST_PROCESSES) --durations-file .venv/durations.txt
 	@$(BIN)/python -m tests.faults.soak --kills $(or $(SOAK_KILLS),500) --minutes $(or $(SOAK_MINUTES),10) $(if $(OUT),--out "$(OUT)")
 
 # Pins everything anew from pyproject.toml, with hashes and without naming where it came from. The second file starts as

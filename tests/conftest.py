@@ -19,11 +19,12 @@ from typing import Any, Literal, TypeVar
 import hypothesis
 import pytest
 import uvicorn
-from xdist.remote import Producer
 
 from tests import postgres, schedule
 from tests.contexts import ENCODER, link_cache, opened
+from tests.durations import Durations
 from tests.patience import PATIENCE_S
+from tests.processes import Processes
 from tests.size import SIZE, SOAK, sized
 from traitbench.client import Traitbench
 from traitbench.contract.models import Model, TrainEffort
@@ -108,10 +109,19 @@ class Trained:
     client: Traitbench
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """How the whole suite is run."""
+    parser.addoption("--processes", type=int, default=1, help="how many processes run the tests")
+    parser.addoption("--durations-file", type=Path, help="the file that says how long every test and file took")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """One PostgreSQL server for all processes of this session, which they start when they need it."""
-    if not hasattr(config, "workerinput"):
-        postgres.begin_session()
+    postgres.begin_session()
+    if (processes := config.getoption("--processes")) > 1:
+        config.pluginmanager.register(Processes(processes))
+    if file := config.getoption("--durations-file"):
+        config.pluginmanager.register(Durations(file))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -138,19 +148,9 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> schedule.ByPiece | None:
-    """With `--dist loadfile`, processes take pieces of work in the order of the tests."""
-    if config.getvalue("dist") != "loadfile":
-        return None
-    config.option.loadscopereorder = False
-    return schedule.ByPiece(config, log)
-
-
-def pytest_unconfigure(config: pytest.Config) -> None:
+def pytest_unconfigure() -> None:
     """End it."""
-    if not hasattr(config, "workerinput"):
-        postgres.end_session()
+    postgres.end_session()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,7 +8,6 @@ piece too long, are pieces of their own, for each database. Everywhere else a fi
 import re
 
 import pytest
-from xdist.scheduler import LoadScopeScheduling
 
 # In the order in which they begin. What is not here is short, and comes last.
 LONGEST = (
@@ -71,10 +70,3 @@ def _place(name: str) -> int:
         if name == start or name.startswith((f"{start}/", f"{start} ")):
             return place
     return len(LONGEST)
-
-
-class ByPiece(LoadScopeScheduling):  # type: ignore[misc]
-    """Gives each process one piece after another."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        return piece(nodeid)
