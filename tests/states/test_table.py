@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from tests.contexts import DATABASES, ON_BOTH_IN_SOAK, ON_SQLITE, done_here
+from tests.contexts import ON_BOTH_IN_SOAK, ON_SQLITE, done_here
 from tests.contract.world import Answer
-from tests.size import SOAK, sized
+from tests.size import sized
 from tests.states.stage import BUSY, COLUMNS, LOW, RETRAIN_AFTER, Stage
 from traitbench.contract.states import TABLE as IN_THE_PRODUCT
 from traitbench.operations import retraining
@@ -75,19 +75,12 @@ TABLE: dict[str, tuple[Request, Row]] = {
 # Whether the automatic retrain, which nobody asks for, starts when enough feedback waits.
 RETRAINS = row("no", "no", "yes", "no", "no")
 
-# The table is the same on both databases, because one condition in Python decides. These cells write by locks and
-# conditions of SQL, so that each kind is also walked on PostgreSQL; at full size all are.
-ON_POSTGRESQL_TOO = {
-    "edit": ("draft",),
-    "train": ("draft", "training"),
-    "retune": ("ready",),
-    "retrain_now": ("ready",),
-    "discover": ("discovering",),
-    "use": ("retraining",),
-    "promote": ("ready",),
-    "delete": ("training",),
-    "restore": ("archived",),
-}
+# One condition in Python decides about all cells. What these write needs locks and conditions of SQL, of every kind.
+ON_POSTGRESQL_TOO = (
+    *(("edit", "draft"), ("train", "draft"), ("train", "training"), ("retune", "ready"), ("retrain_now", "ready")),
+    *(("discover", "discovering"), ("use", "retraining"), ("promote", "ready"), ("delete", "training")),
+    ("restore", "archived"),
+)
 
 # What else may be asked for, with the cells of its operation.
 MORE: dict[str, tuple[Request, Row]] = {
@@ -145,18 +138,15 @@ def each_cell(rows: dict[str, tuple[Request, Row]]) -> pytest.MarkDecorator:
     )
 
 
-@pytest.mark.parametrize(
-    ("database", "name", "column"),
-    [
-        pytest.param(database, name, column, id=f"{database}-{name}-{column}")
-        for database in DATABASES
-        for name in TABLE
-        for column in COLUMNS
-        if SOAK or database == "sqlite" or column in ON_POSTGRESQL_TOO.get(name, ())
-    ],
-    indirect=["database"],
-)
+@ON_BOTH_IN_SOAK
+@each_cell(TABLE)
 def test_each_operation_answers_as_its_cell_says(stage: Stage, name: str, column: str) -> None:
+    check(stage, name, *TABLE[name], column)
+
+
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+@pytest.mark.parametrize(("name", "column"), ON_POSTGRESQL_TOO)
+def test_cells_that_lock_and_write_answer_the_same_on_postgresql(stage: Stage, name: str, column: str) -> None:
     check(stage, name, *TABLE[name], column)
 
 
