@@ -4,6 +4,7 @@ import time
 from contextlib import ExitStack
 from types import TracebackType
 
+import httpx
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import InvalidStatus
@@ -17,7 +18,8 @@ class Tab:
     """A tab that stays open and goes from page to page."""
 
     def __init__(self, port: int) -> None:
-        own = Origin(f"http://127.0.0.1:{port}")
+        self._base_url = f"http://127.0.0.1:{port}"
+        own = Origin(self._base_url)
         address, spoken = f"ws://127.0.0.1:{port}/_stcore/stream", [Subprotocol("streamlit")]
         self._open = ExitStack()
         self._socket = self._open.enter_context(
@@ -34,9 +36,28 @@ class Tab:
 
     def messages(self, page: str, query: str = "") -> list[ForwardMsg]:
         """Every message of one run of a page, the last of which says that the script has finished."""
-        ask = BackMsg()
-        ask.rerun_script.page_name = page
-        ask.rerun_script.query_string = query
+        return self._answers(_asking(page, query))
+
+    def upload(self, page: str, query: str, name: str, content: bytes) -> list[ForwardMsg]:
+        """Drop a file on the first uploader of a page; every message of the run that reads it."""
+        session = uploader = ""
+        for message in self.messages(page, query):
+            session = message.new_session.initialize.session_id or session
+            uploader = uploader or message.delta.new_element.file_uploader.id
+        assert uploader, "the page has no uploader"
+        with httpx.Client(base_url=self._base_url, timeout=PATIENCE_S, trust_env=False) as browser:
+            browser.get("/_stcore/health")
+            token = browser.cookies["_streamlit_xsrf"]
+            address, headers = f"/_stcore/upload_file/{session}/{name}", {"X-Xsrftoken": token}
+            sent = browser.put(address, files={"file": (name, content)}, headers=headers)
+            assert sent.status_code == 204, sent.text
+        ask = _asking(page, query)
+        state = ask.rerun_script.widget_states.widgets.add()
+        state.id = uploader
+        state.file_uploader_state_value.uploaded_file_info.add(file_id=name, name=name, size=len(content))
+        return self._answers(ask)
+
+    def _answers(self, ask: BackMsg) -> list[ForwardMsg]:
         self._socket.send(ask.SerializeToString())
         messages: list[ForwardMsg] = []
         while not (messages and messages[-1].WhichOneof("type") == "script_finished"):
@@ -49,6 +70,13 @@ class Tab:
         began = time.perf_counter()
         self.messages(page, query)
         return time.perf_counter() - began
+
+
+def _asking(page: str, query: str) -> BackMsg:
+    ask = BackMsg()
+    ask.rerun_script.page_name = page
+    ask.rerun_script.query_string = query
+    return ask
 
 
 def render(port: int, page: str, query: str = "") -> list[ForwardMsg]:

@@ -46,6 +46,7 @@ BENCHMARKS = (
     Benchmark("encoding"),
     Benchmark("score_latency"),
     Benchmark("anonymous"),
+    Benchmark("uploads"),
     Benchmark("batch"),
     Benchmark("engines"),
     Benchmark("files", needs_data=True),

@@ -88,6 +88,13 @@ def workbook(
     return zipped([(name, part) for name, part in full.items() if part is not None])
 
 
+def repeating(rows: int, text: str) -> bytes:
+    """Return an Excel file with one text in each row, which it has once: kilobytes for hundreds of megabytes."""
+    head, row = (f"<row><c t='s'><v>{at}</v></c></row>" for at in (0, 1))
+    xml = f"<worksheet xmlns='{MAIN}'><sheetData>{head}{row * rows}</sheetData></worksheet>"
+    return workbook(Sheet(xml=xml), strings=("text", text))
+
+
 def zipped(parts: Sequence[tuple[str, bytes]]) -> bytes:
     """Return a zip file that is always the same."""
     place = io.BytesIO()
