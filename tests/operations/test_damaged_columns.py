@@ -40,8 +40,8 @@ pytestmark = ON_SQLITE
 
 WORD = "quokkaplume"
 ON = ModelUpdate(zero_data_retention=True)
-OWNER = {"tb_models": "id", "tb_keys": None, "tb_workers": None}
-"""What tells a model's rows, where it is not `model_id`; None for tables without a model."""
+OWNER = {"tb_models": "id", "tb_keys": None, "tb_workers": None, "tb_version_positions": None}
+"""What tells a model's rows, where it is not `model_id`; None for tables without a model, or with those of versions."""
 
 KINDS: dict[type, Any] = {tables.Moment: "yesterday", Float: "high", type(tables.runs.c.options.type): f'[{{"{WORD}'}
 COLUMNS = [
@@ -75,6 +75,9 @@ def _made(context: Context, exported: Bundle) -> str:
         f" VALUES (:handle, {mine}, 'train', 'low', 'succeeded', 1, 2)",
         "INSERT INTO tb_rejected_texts (model_id, trait_id, text, quality, reason, generator)"
         f" SELECT {mine}, id, '{WORD} text', 1.0, 'copy', 'offline' FROM tb_traits WHERE model_id = {mine} LIMIT 1",
+        "INSERT INTO tb_replaced_samples (sample_id, model_id, first_version_no, last_version_no, trait, text, quality,"
+        " provenance, content_sha256, created_at, held_out, must_pass) SELECT random(), model_id, 1, 1, 'warmth',"
+        f" '{WORD} text', quality, 'authored', '', 1, 0, 0 FROM tb_samples WHERE model_id = {mine} LIMIT 1",
         "UPDATE tb_models SET run_id = :handle WHERE handle = :handle",
         f"UPDATE tb_traits SET kind = 'intrinsic', name = '{WORD} name', positive_label = '{WORD} +', negative_label ="
         f" '{WORD} -', discrimination = 0.9, explained_variance = 0.5, discovery = :words WHERE model_id = {mine}",
@@ -83,7 +86,7 @@ def _made(context: Context, exported: Bundle) -> str:
             WHERE version_id IN (SELECT id FROM tb_versions WHERE model_id = {mine})""",
     ):
         in_file(context, statement, handle=handle, words=json.dumps(words))
-    assert _holding(context, handle) == {"tb_traits", "tb_snapshots", "tb_rejected_texts"}
+    assert _holding(context, handle) == {"tb_traits", "tb_snapshots", "tb_rejected_texts", "tb_replaced_samples"}
     return handle
 
 
@@ -119,7 +122,7 @@ def _lists(context: Context, handle: str, *, state: str) -> None:
 def _holding(context: Context, handle: str) -> set[str]:
     """The tables with rows of the model that contain the word."""
     mine = "(SELECT id FROM tb_models WHERE handle = :handle)"
-    with_id = "tb_traits tb_samples tb_kept_vectors tb_versions tb_tags tb_rejected_texts tb_runs"
+    with_id = "tb_traits tb_samples tb_kept_vectors tb_versions tb_tags tb_rejected_texts tb_replaced_samples tb_runs"
     of = {
         "tb_models": f"id = {mine}",
         "tb_snapshots": f"version_id IN (SELECT id FROM tb_versions WHERE model_id = {mine})",

@@ -13,15 +13,16 @@ from tests.contexts import AUTHOR, COLD, ON_BOTH, STRANGER, WARM, draft, export_
 from tests.operations import author
 from traitbench import errors
 from traitbench.contract.bundles import Bundle, digest
+from traitbench.contract.samples import SampleQuery
 from traitbench.contract.traits import TraitInput
 from traitbench.contract.versions import VersionSample
 from traitbench.encoders.registry import load_encoder
 from traitbench.fitting.fit import out_of_fold as out_of_fold_of
 from traitbench.local.training import TrainingSettings, out_of_fold
-from traitbench.operations import bundles, held_out_positions, traits, versions
+from traitbench.operations import bundles, held_out_positions, samples, traits, versions
 from traitbench.operations.context import Context
 from traitbench.operations.worker import answer_positions
-from traitbench.store import replaced_samples, tables, version_positions
+from traitbench.store import tables, version_positions
 from traitbench.store.database import reading, writing
 
 LABELLED = [
@@ -83,18 +84,18 @@ def worked_out(context: Context, handle: str, version: str = "active") -> list[V
 def test_a_training_stores_what_fits_said_of_samples_that_they_had_not_seen(context: Context) -> None:
     handle = trained(context)
     found = {each.sample_id: each for each in rows(context, handle)}
-    samples, version = author.samples_of(context, handle), author.active(context, handle)
-    assert found.keys() == {sample.id for sample in samples}
-    assert all((found[each.id].trait, found[each.id].held_out) == (each.trait, each.held_out) for each in samples)
+    own, version = author.samples_of(context, handle), author.active(context, handle)
+    assert found.keys() == {sample.id for sample in own}
+    assert all((found[each.id].trait, found[each.id].held_out) == (each.trait, each.held_out) for each in own)
     given = traits.list_traits(context, AUTHOR, handle).traits
-    learned = [sample for sample in samples if not sample.held_out]
+    learned = [sample for sample in own if not sample.held_out]
     settings = TrainingSettings("low", encoder=context.settings.encoder)
     chosen = {key: each.model_dump() for key, each in version.metrics.traits.items()}
     encoder = load_encoder(context.settings.encoder, cache=context.settings.cache)
     fitted = out_of_fold(given, learned, settings, chosen=chosen, encoder=encoder)
     for key, result in fitted.items():
-        own = [sample.id for sample in learned if sample.trait == key]
-        assert [found[each].position for each in own] == result.positions.tolist()
+        ids = [sample.id for sample in learned if sample.trait == key]
+        assert [found[each].position for each in ids] == result.positions.tolist()
     assert fitted.keys() == {"warmth", "cool"}
 
 
@@ -277,7 +278,7 @@ def test_positions_and_replaced_samples_are_purged_with_the_samples(context: Con
     author.update(context, handle, zero_data_retention=True)
     model_id = author.row(context, handle).id
     with reading(context.engine) as connection:
-        kept = select(tables.replaced_samples.c.id).where(tables.replaced_samples.c.model_id == model_id)
+        kept = select(tables.replaced_samples.c.sample_id).where(tables.replaced_samples.c.model_id == model_id)
         assert connection.execute(kept).all() == []
         for version_id in [author.active(context, handle, each).version_id for each in ("v1", "v2")]:
             assert version_positions.read(connection, version_id) is None
@@ -311,7 +312,7 @@ def test_a_purge_while_positions_are_worked_out_leaves_none(context: Context, mo
 
 def replaced(context: Context, handle: str) -> set[int]:
     with reading(context.engine) as connection:
-        mine = select(tables.replaced_samples.c.id).where(
+        mine = select(tables.replaced_samples.c.sample_id).where(
             tables.replaced_samples.c.model_id == author.row(context, handle).id
         )
         return set(connection.execute(mine).scalars())
@@ -332,9 +333,17 @@ def test_a_promotion_carries_positions_to_the_copies_and_keeps_what_it_replaces(
     ]
     assert rows(context, handle, "v1") == first
     assert replaced(context, handle) == {sample.id for sample in was}
-    with reading(context.engine) as connection:
-        shown = replaced_samples.by_ids(connection, author.row(context, handle).id, [each.id for each in was])
-    assert shown == was
+    ids = tuple(sorted({*(each.id for each in was), *now}))
+    assert author.samples_of(context, handle, ids=ids, limit=7) == [*was, *now.values()]
+    some = [each for each in was if each.trait == "cool" and each.held_out is False and each.quality > 0.5]
+    chosen: dict[str, Any] = {"ids": ids[: len(was)], "trait": "cool", "held_out": False, "pole": "positive"}
+    assert author.samples_of(context, handle, **chosen, newest_first=True) == some[::-1]
+    copy = author.fork(context, handle).handle
+    assert author.samples_of(context, copy, ids=ids) == []
+    assert {each.text for each in author.samples_of(context, copy)} == {each.text for each in now.values()}
+    listed = samples.list_samples(context, AUTHOR, handle, SampleQuery(ids=ids[: len(was)], text="YOU", count=True))
+    assert listed.count == len(listed.items) == sum("you" in each.text for each in was) > 0
+    assert samples.list_samples(context, AUTHOR, handle, SampleQuery(count=True)).count == len(now)
 
 
 @ON_BOTH
@@ -394,10 +403,7 @@ def test_a_bundle_has_positions_and_replaced_samples(context: Context) -> None:
 
 
 def _texts(context: Context, handle: str, ids: list[int]) -> list[str]:
-    known = {sample.id: sample.text for sample in author.samples_of(context, handle)}
-    with reading(context.engine) as connection:
-        of_before = replaced_samples.by_ids(connection, author.row(context, handle).id, ids)
-    known |= {sample.id: sample.text for sample in of_before}
+    known = {sample.id: sample.text for sample in author.samples_of(context, handle, ids=tuple(ids))}
     return [known[each] for each in ids]
 
 

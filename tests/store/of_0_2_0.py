@@ -17,6 +17,7 @@ _LATER_COLUMNS = {
     "tb_samples": ("held_out", "must_pass", "score_then", "group"),
     "tb_tags": ("note",),
     "tb_runs": ("requested_by",),
+    "tb_keys": ("person",),
 }
 
 

@@ -109,13 +109,14 @@ def list_samples(
 ) -> SamplePage:
     """One page of the samples of a model that pass a query."""
     with access.to_read(context, caller, operations.SAMPLES_LIST, handle) as (connection, model):
-        trait_id = None if query.trait is None else access.trait_of(connection, model, query.trait).id
+        trait = None if query.trait is None else access.trait_of(connection, model, query.trait)
         # A cursor belongs to its listing: the filters and the order, by whatever name the trait was given.
         chosen = replace(query, trait=None, text=" ".join(query.words) or None, offset=0, count=False).parameters()
-        listing = " ".join((f"samples {model.id} {trait_id}", *(f"{name}={value}" for name, value in chosen.items())))
+        own = f"samples {model.id} {trait and trait.id}"
+        listing = " ".join((own, *(f"{name}={value}" for name, value in chosen.items())))
         asked = PageRequest.of(int, listing, limit, cursor, most=LARGEST_SAMPLE_PAGE)
-        rows = samples.page(connection, model.id, query, asked, trait_id=trait_id)
-        counted = samples.count_of(connection, model.id, query, trait_id) if query.count else None
+        rows = samples.page(connection, model.id, query, asked, trait=trait)
+        counted = samples.count_of(connection, model.id, query, trait) if query.count else None
     return SamplePage(**asked.fields(rows), count=counted)
 
 

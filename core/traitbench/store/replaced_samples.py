@@ -1,6 +1,7 @@
 """Samples that a promotion replaced: they stay with the versions that were trained with them, until those are pruned.
 
-They are in no listing and no count. They are deleted with their last version, and by a purge.
+They are in no count, and in no listing but that of samples by their ids (`samples.page`). They are deleted with their
+last version, and by a purge.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,7 +9,6 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, and_, delete, exists, func, insert, literal, select
 
-from traitbench.contract.samples import Sample
 from traitbench.store import samples, tables
 
 _REPLACED = tables.replaced_samples.c
@@ -17,7 +17,6 @@ _VERSIONS = tables.versions.c
 _ACTIVATIONS = tables.activations.c
 _AT_ONCE = 500
 _COPIED = [column.name for column in tables.replaced_samples.columns if column.name in _SAMPLES]
-_SHOWN = [name for name in Sample.model_fields if name in _REPLACED]
 
 Versions = tuple[int, int]
 """The numbers of the first and of the last version that samples belong to."""
@@ -31,9 +30,9 @@ def keep(connection: Connection, traits: Mapping[int, str], versions: Versions, 
     first, last = versions
     for trait_id, key in traits.items():
         was_used = ~_SAMPLES.pending | (_SAMPLES.id <= learned)
-        own = [literal(value) for value in (first, last, key)]
+        own = [_SAMPLES.id, *(literal(value) for value in (first, last, key))]
         source = select(*own, *(_SAMPLES[name] for name in _COPIED)).where(_SAMPLES.trait_id == trait_id, was_used)
-        names = ["first_version_no", "last_version_no", "trait", *_COPIED]
+        names = ["sample_id", "first_version_no", "last_version_no", "trait", *_COPIED]
         connection.execute(insert(tables.replaced_samples).from_select(names, source, include_defaults=False))
 
 
@@ -56,13 +55,6 @@ def purge(connection: Connection, model_id: int) -> None:
     connection.execute(delete(tables.replaced_samples).where(_REPLACED.model_id == model_id))
 
 
-def by_ids(connection: Connection, model_id: int, sample_ids: Sequence[int]) -> list[Sample]:
-    """Those of a model with these ids, by id."""
-    mine = (_REPLACED.model_id == model_id, _REPLACED.id.in_(sample_ids))
-    rows = connection.execute(select(tables.replaced_samples).where(*mine).order_by(_REPLACED.id))
-    return [Sample(**{name: getattr(row, name) for name in _SHOWN}, pending=False) for row in rows]
-
-
 def since(connection: Connection, model_id: int, *, most_characters: int) -> int | None:
     """The first version number of the oldest to export, so that all texts are not longer; None if there are none."""
     size = func.sum(func.length(_REPLACED.text))
@@ -80,13 +72,13 @@ def since(connection: Connection, model_id: int, *, most_characters: int) -> int
 def ids(connection: Connection, model_id: int, first_version_no: int) -> list[int]:
     """The ids of those of a model that belong to versions from this one on, ascending."""
     mine = (_REPLACED.model_id == model_id, _REPLACED.first_version_no >= first_version_no)
-    return list(connection.execute(select(_REPLACED.id).where(*mine).order_by(_REPLACED.id)).scalars())
+    return list(connection.execute(select(_REPLACED.sample_id).where(*mine).order_by(_REPLACED.sample_id)).scalars())
 
 
 def rows(connection: Connection, model_id: int, first_version_no: int) -> Iterator[Row[Any]]:
     """The rows of `ids`, with few in memory at a time."""
     mine = (_REPLACED.model_id == model_id, _REPLACED.first_version_no >= first_version_no)
-    statement = select(tables.replaced_samples).where(*mine).order_by(_REPLACED.id)
+    statement = select(tables.replaced_samples).where(*mine).order_by(_REPLACED.sample_id)
     return iter(connection.execute(statement.execution_options(yield_per=_AT_ONCE)))
 
 
@@ -99,6 +91,6 @@ def add(connection: Connection, model_id: int, trait_id: int, fields: Sequence[M
     new = samples.add(connection, model_id, own)
     for start in range(0, len(new), _AT_ONCE):
         samples.remove(connection, model_id, new[start : start + _AT_ONCE])
-    named = [{"id": each, "model_id": model_id, **row} for each, row in zip(new, fields, strict=True)]
+    named = [{"sample_id": each, "model_id": model_id, **row} for each, row in zip(new, fields, strict=True)]
     connection.execute(insert(tables.replaced_samples), named)
     return new

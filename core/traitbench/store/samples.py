@@ -6,16 +6,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, delete, false, func, or_, select, union_all, update
 from sqlalchemy import insert as insert_into
 
 from traitbench.contract.samples import Sample, SampleQuery
 from traitbench.store import tables
 from traitbench.store.cursors import PageRequest
 from traitbench.store.rows import ListingRows, read_listing
+from traitbench.store.traits import TraitRow
 
 _SAMPLES = tables.samples.c
 _TRAITS = tables.traits.c
+_REPLACED = tables.replaced_samples.c
+_OF_REPLACED: Mapping[str, ColumnElement[Any]] = {"id": _REPLACED.sample_id, "pending": false()}
+_FIELDS = list(Sample.model_fields)
 _AT_ONCE = 500
 
 
@@ -147,54 +151,72 @@ def page(
     query: SampleQuery,
     asked: PageRequest[int],
     *,
-    trait_id: int | None,
+    trait: TraitRow | None,
 ) -> ListingRows[Sample]:
-    """The samples of a page that pass the query, by id in its order; `trait_id` is that of its trait."""
-    shown = select(tables.samples, _TRAITS.key.label("trait")).join(tables.traits, _TRAITS.id == _SAMPLES.trait_id)
-    passing = shown.where(*_passing(connection, model_id, query, trait_id))
-    statement = asked.select(passing, _SAMPLES.id, descending=query.newest_first)
+    """The samples of a page that pass the query, by id in its order; `trait` is its trait.
+
+    Those that a query names by their ids may be replaced ones.
+    """
+    shown, columns = _shown(model_id, query, trait)
+    passing = shown.where(*_passing(connection, columns, query))
+    statement = asked.select(passing, columns.id, descending=query.newest_first)
     # With cursors alone, a link to page 300 would have to read the 299 pages before it.
     if query.offset:
         statement = statement.offset(query.offset)
     return read_listing(
         connection,
         statement,
-        key=_SAMPLES.id,
-        position=_SAMPLES.id,
+        key=columns.id,
+        position=columns.id,
         all_at_once=lambda: [_sample(row) for row in connection.execute(statement)],
-        one=lambda sample_id: _sample(connection.execute(shown.where(_SAMPLES.id == sample_id)).one()),
+        one=lambda sample_id: _sample(connection.execute(shown.where(columns.id == sample_id)).one()),
         position_of=lambda sample: sample.id,
     )
 
 
-def count_of(connection: Connection, model_id: int, query: SampleQuery, trait_id: int | None) -> int:
+def count_of(connection: Connection, model_id: int, query: SampleQuery, trait: TraitRow | None) -> int:
     """How many samples of a model pass the query."""
-    statement = select(func.count()).select_from(tables.samples).where(*_passing(connection, model_id, query, trait_id))
-    return connection.execute(statement).scalar_one()
+    shown, columns = _shown(model_id, query, trait)
+    passing = shown.where(*_passing(connection, columns, query)).with_only_columns(func.count())
+    return connection.execute(passing).scalar_one()
 
 
-def _passing(
-    connection: Connection, model_id: int, query: SampleQuery, trait_id: int | None
-) -> Iterator[ColumnElement[bool]]:
-    """The conditions of the query."""
-    yield _SAMPLES.model_id == model_id if trait_id is None else _SAMPLES.trait_id == trait_id
+def _shown(model_id: int, query: SampleQuery, trait: TraitRow | None) -> tuple[Select[Any], Any]:
+    """The samples of a model, or of its trait, that a query is about, with the trait's key, and their columns."""
+    own = select(tables.samples, _TRAITS.key.label("trait")).join(tables.traits, _TRAITS.id == _SAMPLES.trait_id)
+    # A trait is one of the model, and there is an index on each alone.
+    own = own.where(_SAMPLES.model_id == model_id if trait is None else _SAMPLES.trait_id == trait.id)
+    if query.ids is None:
+        return own, _SAMPLES
+    shown = [_TRAITS.key.label(name) if name == "trait" else _SAMPLES[name] for name in _FIELDS]
+    replaced = [(_OF_REPLACED[name] if name in _OF_REPLACED else _REPLACED[name]).label(name) for name in _FIELDS]
+    named = union_all(
+        own.with_only_columns(*shown).where(_SAMPLES.id.in_(query.ids)),
+        select(*replaced).where(
+            *(_REPLACED.model_id == model_id, _REPLACED.sample_id.in_(query.ids)),
+            *(() if trait is None else (_REPLACED.trait == trait.key,)),
+        ),
+    ).subquery()
+    return select(named), named.c
+
+
+def _passing(connection: Connection, columns: Any, query: SampleQuery) -> Iterator[ColumnElement[bool]]:
+    """The other conditions of the query on these columns."""
     if query.pending is not None:
         # This form has the index on pending samples in SQLite, too.
-        yield _SAMPLES.pending if query.pending else ~_SAMPLES.pending
+        yield columns.pending if query.pending else ~columns.pending
     if query.held_out is not None:
-        yield _SAMPLES.held_out == query.held_out
+        yield columns.held_out == query.held_out
     if query.provenance is not None:
-        yield _SAMPLES.provenance == query.provenance
+        yield columns.provenance == query.provenance
     if query.pole is not None:
-        quality = _SAMPLES.quality
+        quality = columns.quality
         yield {"positive": quality > 0.5, "negative": quality < 0.5, "between": quality == 0.5}[query.pole]
-    if query.ids is not None:
-        yield _SAMPLES.id.in_(query.ids)
     for word in query.words:
-        yield _contains(connection, word)
+        yield _contains(connection, columns.text, word)
 
 
-def _contains(connection: Connection, word: str) -> ColumnElement[bool]:
+def _contains(connection: Connection, text: Any, word: str) -> ColumnElement[bool]:
     """Whether the text contains a word, in any case.
 
     SQLite ignores the case of ASCII letters only, so other letters are looked for in both cases.
@@ -203,7 +225,7 @@ def _contains(connection: Connection, word: str) -> ColumnElement[bool]:
     escaped = [re.sub(r"([\\%_])", r"\\\1", form) for form in forms]
     # SQLite's LIKE ignores case; with `lower`, as SQLAlchemy writes its `ilike`, it takes three times as long. There is
     # no index for it, because 100,000 texts are searched in less than 0.1 s.
-    like = _SAMPLES.text.like if connection.dialect.name == "sqlite" else _SAMPLES.text.ilike
+    like = text.like if connection.dialect.name == "sqlite" else text.ilike
     return or_(*(like(f"%{form}%", escape="\\") for form in escaped))
 
 

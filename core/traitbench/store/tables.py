@@ -287,7 +287,7 @@ asked_positions = Table(
 replaced_samples = Table(
     "tb_replaced_samples",
     metadata,
-    Column("id", _Id, primary_key=True, autoincrement=False),
+    Column("sample_id", _Id, primary_key=True, autoincrement=False),
     _model_id(),
     Column("first_version_no", _Id, nullable=False),
     Column("last_version_no", _Id, nullable=False),
@@ -304,7 +304,7 @@ replaced_samples = Table(
     Column("score_then", Integer),
     Column("seed_sample_id", _Id),
     Column("generator", String),
-    Index("ix_tb_replaced_samples_model_id_id", "model_id", "id"),
+    Index("ix_tb_replaced_samples_model_id_sample_id", "model_id", "sample_id"),
 )
 
 # Which version served when. Versions are numbers here, because an old version may have been pruned.

@@ -35,7 +35,7 @@ def upgrade() -> None:
     )
     op.create_table(
         "tb_replaced_samples",
-        sa.Column("id", _ID, primary_key=True, autoincrement=False),
+        sa.Column("sample_id", _ID, primary_key=True, autoincrement=False),
         sa.Column("model_id", _ID, sa.ForeignKey("tb_models.id"), nullable=False),
         sa.Column("first_version_no", _ID, nullable=False),
         sa.Column("last_version_no", _ID, nullable=False),
@@ -53,4 +53,4 @@ def upgrade() -> None:
         sa.Column("seed_sample_id", _ID),
         sa.Column("generator", sa.String),
     )
-    op.create_index("ix_tb_replaced_samples_model_id_id", "tb_replaced_samples", ["model_id", "id"])
+    op.create_index("ix_tb_replaced_samples_model_id_sample_id", "tb_replaced_samples", ["model_id", "sample_id"])
