@@ -7,6 +7,7 @@ Each process takes one piece of work after another, in their order, and sends it
 import atexit
 import os
 import signal
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -81,6 +82,8 @@ def _fork(session: pytest.Session, folder: Path, pieces: Pieces, queue: int) -> 
 def _become_worker(config: pytest.Config, folder: Path, sender: Connection) -> None:
     """Leave all output to the first process, and share no file with it."""
     folder.mkdir()
+    for each in list(weakref.finalize._registry):  # type: ignore[attr-defined]
+        each.atexit = False  # a folder that was made while tests were collected is everybody's
     config._tmp_path_factory._basetemp = folder  # type: ignore[attr-defined]
     config.pluginmanager.unregister(name="terminalreporter")
     config.pluginmanager.register(_Sender(config, sender))

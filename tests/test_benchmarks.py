@@ -29,6 +29,9 @@ from tests.conftest import not_none
 from tests.foreign_files.cases import judged
 from traitbench.tables.source import opened
 
+# No benchmark is part of what a change may break.
+pytestmark = pytest.mark.soak
+
 BAITS = ("You will not believe what this {} did next", "Ten {} tricks that nobody tells you", "Which {} are you?")
 NEWS = (
     "Parliament passes the {} bill after long debate",

@@ -26,7 +26,10 @@ from traitbench.contract.batches import BatchSettings
 from traitbench.tables.source import opened
 
 ROWS, BAD = 400, 200
-KILLS = (("fsync", 1), ("fsync", 2), ("replace", 2), ("fsync", 3), ("replace", 6), ("fsync", 40), ("unlink", 7))
+KILLS = sized(
+    (("fsync", 1), ("replace", 2), ("fsync", 40), ("unlink", 7)),
+    (("fsync", 1), ("fsync", 2), ("replace", 2), ("fsync", 3), ("replace", 6), ("fsync", 40), ("unlink", 7)),
+)
 """The step of a process that writes parts, and the how-manieth of them, before which it is killed."""
 
 DYING = """

@@ -53,6 +53,7 @@ def test_a_text_beyond_one_window_is_read_to_its_end(encoder: Multilingual) -> N
     assert encoder.encode([long])[0] @ encoder.encode([f"{long} {POSTPONED[3] * 40}"])[0] < 0.99
 
 
+@pytest.mark.soak
 def test_statistics_are_the_means_of_the_shipped_texts(encoder: Multilingual) -> None:
     shipped = load_statistics("multilingual")
     again = centre(np.array([encoder.means(text) for text in generic_texts(languages=True)]))

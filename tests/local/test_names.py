@@ -24,6 +24,7 @@ def default_encoder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TRAITBENCH_ENCODER", "")
 
 
+@pytest.mark.soak
 def test_names_alone_put_most_texts_on_the_right_side() -> None:
     known = [figures(pair) for pair in pairs()]
     assert sum(each.side for each in known) / len(known) > 0.75

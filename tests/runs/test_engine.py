@@ -12,12 +12,16 @@ import pytest
 from dbos import DBOSClient
 from sqlalchemy import text
 
-from tests.contexts import ON_BOTH_IN_SOAK, until
+from tests.contexts import DATABASES, ON_BOTH_IN_SOAK, until
 from tests.patience import PATIENCE_S
 from tests.runs.conftest import StartWorker, Yard
+from tests.size import sized
 from traitbench.runs.queue import APPLICATION_VERSION, SERIALIZER, engine_url
 from traitbench.store import runs, workers
 from traitbench.store.database import reading, sqlite_file, writing
+
+# A lock admits one worker to a database on SQLite, so that a second one takes over on PostgreSQL.
+_WHERE_WORKERS_MEET = pytest.mark.parametrize("database", sized(["postgresql"], list(DATABASES)), indirect=True)
 
 
 def _queued(yard: Yard) -> dict[str, str | None]:
@@ -78,6 +82,7 @@ def test_runs_are_executed_once_each_and_nothing_is_sent_anywhere(yard: Yard, st
         assert yard.log_lines("connects") == []
 
 
+@ON_BOTH_IN_SOAK
 def test_a_requested_run_does_not_wait_for_those_that_start_by_themselves(
     yard: Yard, start_worker: StartWorker
 ) -> None:
@@ -104,6 +109,7 @@ def test_the_same_worker_goes_on_where_it_was_killed(yard: Yard, start_worker: S
     assert len(yard.log_lines("ends", run_id)) == 1
 
 
+@_WHERE_WORKERS_MEET
 def test_another_worker_takes_over_from_a_dead_one(yard: Yard, start_worker: StartWorker) -> None:
     dead = start_worker("dead", steps=100)
     queued = [yard.queue(yard.model()) for _ in range(4)]
@@ -118,6 +124,7 @@ def test_another_worker_takes_over_from_a_dead_one(yard: Yard, start_worker: Sta
         assert workers.known(connection) == {"living"}
 
 
+@_WHERE_WORKERS_MEET
 def test_a_worker_that_was_taken_for_dead_can_write_no_more(yard: Yard, start_worker: StartWorker) -> None:
     paused = start_worker("paused", steps=10_000, expiry_s=6.0)
     run_id = yard.queue(yard.model())

@@ -60,6 +60,7 @@ def test_a_model_trained_on_synthesis_separates_joy_and_sadness() -> None:
     assert auroc(found, np.array([1.0] * 5 + [0.0] * 5)) >= 0.9
 
 
+@pytest.mark.soak
 def test_descriptions_of_the_poles_improve_synthesis() -> None:
     """Without a description, warm and cold mean weather; evaluated on the demo model's own samples."""
     model = next(model for model in demo_models() if model.handle == "demo.support-tone")

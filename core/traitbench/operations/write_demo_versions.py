@@ -6,6 +6,7 @@ training. A service in an empty home trains the models and exports them.
 
 import io
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from traitbench.contract.bundles import Bundle, BundledVersion
@@ -27,18 +28,17 @@ def main() -> None:
         home = Path(folder)
         context = open_context(Settings(home=home, database_url=f"sqlite:///{home / 'traitbench.db'}"))
         try:
-            for handle, version in trained(context).items():
+            for handle, version in trained(context, [each.handle for each in demo_models()]).items():
                 store_version(handle, version.model_dump_json(exclude_defaults=True))
         finally:
             context.close()
 
 
-def trained(context: Context) -> dict[str, BundledVersion]:
-    """Train the demo models in this process, in a store that has none; return their versions by handle."""
+def trained(context: Context, handles: Sequence[str]) -> dict[str, BundledVersion]:
+    """Train demo models in this process, in a store that has none; return their versions by handle."""
     demo.train_demo_models(context)
     run = bodies(context.engine, context.settings)
     worker = Worker(context.engine, context.settings.database_url, "here", run, fail)
-    handles = [each.handle for each in demo_models()]
     for handle in handles:
         operation = models.get(context, _OWNER, handle).last_operation
         assert operation is not None

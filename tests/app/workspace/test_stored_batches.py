@@ -12,6 +12,7 @@ import pytest
 
 from tests.app.processes import eventually
 from tests.conftest import COLD, WARM, Service, Trained
+from tests.size import sized
 from traitbench.batch.audits import Audit
 from traitbench.batch.parts import Parts
 from traitbench.client import Traitbench
@@ -132,6 +133,12 @@ def test_a_batch_that_cannot_be_written_is_scored_in_memory(
 
 # ---- kills -----------------------------------------------------------------------------------------------------------
 
+KILLS = sized(
+    (("fsync", 1), ("replace", 4), ("unlink", 1_000)),
+    (("fsync", 1), ("replace", 1), ("fsync", 2), ("replace", 4), ("fsync", 9), ("unlink", 1_000)),
+)
+"""The step of a process that writes parts, and the how-manieth of them, before which it is killed."""
+
 PROCESS = """
 import os, signal, sys
 from pathlib import Path
@@ -165,7 +172,7 @@ def test_a_batch_that_is_killed_several_times_loses_no_row_and_has_none_twice(
     batch_id = begun(tmp_path, trained.client, trained.handle, lines=lines).id
     key, shown = service.issue(namespaces=("trained",)), 0
     read: Batch | None = None
-    for kind, number in (("fsync", 1), ("replace", 1), ("fsync", 2), ("replace", 4), ("fsync", 9), ("unlink", 1_000)):
+    for kind, number in KILLS:
         process = [
             sys.executable,
             "-c",
