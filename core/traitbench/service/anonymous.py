@@ -12,7 +12,7 @@ import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from ipaddress import IPv4Network, IPv6Network
-from time import perf_counter
+from time import monotonic
 from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -21,6 +21,7 @@ from traitbench.service.addresses import client_address
 
 _SHARE = 1 / 3
 _OVERHEAD_SECONDS = 0.0002  # of the server per request, outside the application: parsing, writing, a task
+_SHORTEST_PAUSE = 0.001  # seconds; the clock of some loops has no shorter unit
 _LONGEST_PAUSE = 1.0  # seconds; one costly request must not prevent sign-ins
 
 
@@ -37,7 +38,7 @@ class AnonymousQueue:
     async def serve(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         """Wait until the request may start, then let the application handle it."""
         loop = asyncio.get_running_loop()
-        if self._waiting or loop.time() < self._free_at:
+        if self._waiting or monotonic() < self._free_at:
             start: asyncio.Future[None] = loop.create_future()
             self._waiting.setdefault(client_address(scope, self._proxies), deque()).append(start)
             self._schedule(loop)
@@ -48,12 +49,13 @@ class AnonymousQueue:
 
     def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:
         if self._timer is None and self._waiting:
-            self._timer = loop.call_at(self._free_at, self._start_next, loop)
+            delay = max(_SHORTEST_PAUSE, self._free_at - monotonic())
+            self._timer = loop.call_later(delay, self._start_next, loop)
 
     def _start_next(self, loop: asyncio.AbstractEventLoop) -> None:
         """Start one request, of the address that is next, unless earlier requests worked meanwhile."""
         self._timer = None
-        while self._waiting and loop.time() >= self._free_at:
+        while self._waiting and monotonic() >= self._free_at:
             address, queue = self._waiting.popitem(last=False)
             start = queue.popleft()
             if queue:
@@ -65,7 +67,7 @@ class AnonymousQueue:
 
     def _charge(self, seconds: float) -> None:
         """Postpone the next request after so much work."""
-        now = asyncio.get_running_loop().time()
+        now = monotonic()  # not the time of the loop, which may be that of the start of its turn
         self._free_at = min(max(now - seconds, self._free_at) + seconds / _SHARE, now + _LONGEST_PAUSE)
 
 
@@ -80,13 +82,13 @@ class _Measured:
         steps = self._work.__await__()
         raised: BaseException | None = None
         while True:
-            began = perf_counter()
+            began = monotonic()
             try:
                 awaited = steps.send(None) if raised is None else steps.throw(raised)
             except StopIteration:
                 return
             finally:
-                self._report(perf_counter() - began)
+                self._report(monotonic() - began)
             try:
                 yield awaited
             except BaseException as error:  # a cancellation, which the request handles

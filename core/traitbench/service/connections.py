@@ -32,6 +32,7 @@ MOST_FIELDS = 100
 MOST_PIPELINED = 16
 
 _SWEEP_SECONDS = 1.0
+_REFUSING_SECONDS = 0.05  # until a reason is sent: clients that ask again at once would take the whole loop
 _LINGER_SECONDS = 2.0  # time for a refused client to read the reason
 
 
@@ -320,10 +321,15 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _say(self, reason: TraitbenchError) -> None:
         self.reason, self._owed = reason, None
-        self._due = self.loop.time() + _LINGER_SECONDS
-        self.transport.write(_answer(reason))
+        self._due = self.loop.time() + _REFUSING_SECONDS + _LINGER_SECONDS
         # Keep reading and drop the data; otherwise the client would get a reset instead of the response.
         self.flow.resume_reading()
+        self.loop.call_later(_REFUSING_SECONDS, self._send_refusal, reason)
+
+    def _send_refusal(self, reason: TraitbenchError) -> None:
+        if self.transport.is_closing():
+            return
+        self.transport.write(_answer(reason))
         if self.transport.can_write_eof():
             self.transport.write_eof()
 
