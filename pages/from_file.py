@@ -6,7 +6,6 @@ from pathlib import Path
 import streamlit as st
 
 from traitbench.display.text import count, plain
-from traitbench_app.catalog.door import EITHER, OR, problem_of
 from traitbench_app.from_file.by_names import draw_by_names
 from traitbench_app.from_file.drop import FILE, FORM, NEGATIVE, POSITIVE, draw_drop, dropped, forget
 from traitbench_app.from_file.layout import draw_columns, found_in, lead_of, title_of, with_clean_texts
@@ -15,6 +14,7 @@ from traitbench_app.from_file.plan import draw_plan, draw_unused
 from traitbench_app.from_file.result import draw_result
 from traitbench_app.label.view import QUEUES
 from traitbench_app.parts.controls import draw_title
+from traitbench_app.parts.door import EITHER, OR, problem_of
 from traitbench_app.parts.heading import heading
 from traitbench_app.parts.model_actions import TO_LABEL, ask_for_model, new_model
 from traitbench_app.parts.runs import watch

@@ -1,4 +1,4 @@
-"""Traits: what the model measures. Each trait is an axis between two poles, defined by samples or discovered."""
+"""Traits: what the model measures, what the two words of each trait mean, and how well its sides are told apart."""
 
 from contextlib import suppress
 from functools import partial
@@ -6,160 +6,205 @@ from functools import partial
 import streamlit as st
 
 from traitbench.contract.traits import Trait
-from traitbench.display.text import count, plain
+from traitbench.display.text import count, plain, shortened
 from traitbench.errors import InternalError
-from traitbench_app.parts.controls import ask, asked, confirm, draw_unreadable
+from traitbench_app.parts.controls import asked, confirm, draw_title, draw_unreadable
 from traitbench_app.parts.heading import chosen_model, heading
 from traitbench_app.parts.next_step import editable
-from traitbench_app.parts.sample_table import draw_undo
-from traitbench_app.parts.strips import draw_opened, how_to_read, is_measured
-from traitbench_app.shell import session
+from traitbench_app.parts.samples_switch import draw_samples_switch
 from traitbench_app.shell.permission import why_read_only
-from traitbench_app.shell.service import active_version, client
+from traitbench_app.shell.service import client
 from traitbench_app.traits import discovery
 from traitbench_app.traits.discovery import draw_outcome
-from traitbench_app.traits.row import draw_name, draw_poles, draw_style
-from traitbench_app.traits.suggestions import draw_details, draw_ends, draw_suggestions, flip
-from traitbench_app.traits.trait_form import describe, trait_form
+from traitbench_app.traits.editing import consequences_of, last_change, opened, remove_trait, undo_last
+from traitbench_app.traits.editor import DELETE, draw_editor
+from traitbench_app.traits.listing import draw_list, open_row, opened_row
+from traitbench_app.traits.measured import MANY, measured, source_of, title_of
+from traitbench_app.traits.new_trait import (
+    close_sentence,
+    draw_add_button,
+    draw_answer,
+    draw_naming,
+    draw_sentence,
+    draw_suggested,
+    found_in_words,
+    is_adding,
+    open_sentence,
+    own_texts,
+)
+from traitbench_app.traits.suggestions import draw_details, draw_ends, draw_suggestions
+from traitbench_app.traits.trait_card import draw_card, draw_style, draw_wrong_step
 from traitbench_app.workspace import pool
-from traitbench_app.workspace.changes import is_suggestion, remember, undo_of
+from traitbench_app.workspace.changes import is_suggestion
 from traitbench_app.workspace.samples import all_samples
 
-DELETE = "traits.delete"
-
-
-def delete(handle: str, trait: Trait, traits: list[Trait]) -> None:
-    """Delete a trait with its samples so that it can be undone, and confirm it with a toast."""
-    own = [sample for sample in all_samples(handle, traits) if sample.trait == trait.key]
-    client().traits.delete(handle, trait.key)
-    remember(undo_of(handle, trait, own))
-    session.flash(f"Deleted {plain(trait.name)} and its {count(trait.stored_samples, 'sample')}.")
-
-
-def consequences(trait: Trait) -> str:
-    """What a deletion of this trait means, in markdown."""
-    said = f"This deletes **{plain(trait.name)}** and its **{count(trait.stored_samples, 'sample')}**."
-    if trait.kind == "intrinsic" and not is_suggestion(trait):
-        return f"{said} You cannot undo this, because only a discovery can make it."
-    return f"{said} You can undo this until you close the tab."
-
-
-def draw_actions(handle: str, trait: Trait) -> None:
-    """Draw what can be done with a trait, as signs."""
-    flips = trait.kind == "intrinsic" and not trait.stored_samples
-    for name, icon, hint, act, args in (
-        *((("flip", "swap_horiz", "Exchange its poles", flip, (handle, trait)),) if flips else ()),
-        ("edit", "edit", "Edit this trait", describe, (trait.key,)),
-        ("delete", "delete", "Delete this trait and its samples", ask, (DELETE, trait.key)),
-    ):
-        st.button(
-            "",
-            icon=f":material/{icon}:",
-            type="tertiary",
-            key=f"traits.{name}.{trait.key}",
-            help=hint,
-            on_click=act,
-            args=args,
-        )
-
-
-def draw_discover(hint: str) -> None:
-    """Draw the button that opens the discovery of traits."""
-    st.button(
-        "Discover traits",
-        icon=":material/explore:",
-        key="traits.discover_button",
-        on_click=discovery.start,
-        help=hint,
-    )
-
+_STYLE = """
+<style>
+.stApp .st-key-traits-title { gap: 12px 24px; align-items: flex-start; }
+@media (max-width: 720px) { .stApp .st-key-traits-title { flex-direction: column-reverse; } }
+.stApp .st-key-card-more { padding: 14px 20px; background: none; border-style: dashed; box-shadow: none; }
+.stApp .st-key-card-more h2 { padding: 0; }
+.stApp .st-key-card-list { padding: 0; gap: 0; overflow: hidden; }
+.stApp .st-key-card-list .st-key-traits-bar { padding: 12px 16px; }
+</style>
+"""
 
 model = chosen_model()
 traits = client().traits.list(model.handle)
-heading("traits", model, traits)
-version = None
+may_change = not why_read_only(model)
+can_edit = may_change and model.state in ("draft", "failed", "ready")
+adding = can_edit and (is_adding() or not (traits or traits.unreadable))
+suggestions = [each for each in traits if can_edit and is_suggestion(each)]
+source = None
 with suppress(InternalError):
-    version = active_version(model)
+    source = source_of(model)
+before = client().traits.list(source[0].handle) if source and source[0].handle != model.handle else ()
+every = [each for each in measured(traits, source[1] if source else None, before) if each.trait not in suggestions]
+
+
+def draw_own() -> bool:
+    """Draw what is next in the header: to add the trait of the sentence, or to undo the last edit."""
+    if adding and traits:
+        return draw_add_button(model, traits)
+    undo = last_change(model.handle) if can_edit else None
+    if undo is not None:
+        st.markdown("Saved.", width="content")
+        said = plain(undo.what)
+        st.button("Undo", shortcut="Z", key="samples.undo_button", help=said, on_click=undo_last, args=(undo,))
+        return True
+    if adding:
+        return draw_add_button(model, traits)
+    return model.state == "ready" and may_change and draw_wrong_step(every)
+
+
+heading("traits", model, traits, None, draw_own)
+st.html(_STYLE)
 draw_unreadable(traits.unreadable, "trait", key="traits.unreadable")
-can_edit = editable(model, "traits")
-if can_edit:
+if not can_edit:
+    editable(model, "traits")
+elif model.state != "ready":
     draw_outcome(model, traits)
+
+texts = {}
+if may_change and any(each.kind == "intrinsic" for each in traits):
+    own = all_samples(model.handle, traits) if any(each.stored_samples for each in traits) else []
+    texts = {**pool.texts(model.handle), **{sample.content_sha256: sample.text for sample in own}}
+
+# ---- a new trait -----------------------------------------------------------------------------------------------------
+
+if adding:
+    with st.container(horizontal=True, horizontal_alignment="distribute", key="traits.title"):
+        with st.container(width="stretch"):
+            words = draw_sentence()
+        with st.container(width="content"):
+            draw_samples_switch("traits")
+    draw_answer(words, own_texts(model))
+    draw_naming(traits, words)
+    draw_suggested(model, suggestions, texts)
     with st.container(horizontal=True, vertical_alignment="center"):
-        draw_undo(model.handle)
-
-# ---- none yet --------------------------------------------------------------------------------------------------------
-
-if not traits and not traits.unreadable and not can_edit:
+        st.button(
+            "Find differences in your texts",
+            icon=":material/explore:",
+            key="traits.discover_button",
+            on_click=discovery.start,
+            args=(model,),
+            help="Discovery suggests traits from texts without labels.",
+        )
+        if sentence := found_in_words(suggestions):
+            st.caption(sentence, width="content")
+        if traits:
+            st.button("Not now", shortcut="Escape", type="tertiary", key="traits.not_now", on_click=close_sentence)
+    discovery.discovery(model, traits)
     st.stop()
 
-elif not traits and not traits.unreadable:
-    with st.container(border=True, key="traits.empty"):
-        st.header("What should this model measure?", icon=":material/tune:", anchor=False)
-        st.markdown(
-            "A trait is a question with two answers: *Is this reply warm or cold?* Name the trait and its two poles, "
-            "then add a few texts for each pole."
-        )
-        with st.container(horizontal=True):
-            st.button(
-                "Add the first trait", type="primary", icon=":material/add:", key="traits.first", on_click=describe
-            )
-            draw_discover("Bring texts without labels, and see what differs between them.")
+if not traits:
+    st.stop()
 
 # ---- the traits ------------------------------------------------------------------------------------------------------
 
-else:
-    suggestions = [trait for trait in traits if can_edit and is_suggestion(trait)]
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        samples = sum(trait.stored_samples for trait in traits)
-        dots = f" {how_to_read(version, model)}" if any(is_measured(version, each) for each in traits) else ""
-        st.caption(f"{count(len(traits), 'trait')}, {count(samples, 'sample')}.{dots}", width="content")
-        if can_edit:
-            with st.container(horizontal=True, horizontal_alignment="right", width="content"):
-                draw_discover("Find differences between your texts that no trait covers yet.")
-                st.button("New trait", icon=":material/add:", key="traits.new", on_click=describe)
+edited = next((each for each in traits if can_edit and each.key == opened()), None)
+title, lead = title_of(every) if every else (count(len(suggestions), "suggested trait"), "")
+scores = f"v{source[1].version_no} scores as before until you train." if source else ""
+if edited is not None:
+    where = ", in your draft" if source and source[0].handle != model.handle else ""
+    title = f"{plain(shortened(edited.name, 40))} is being changed{where}"
+    lead = f"{scores} Two names, two definitions: the names explain every score.".strip()
+elif source and source[0].handle != model.handle:
+    lead = f"{lead} {scores}"
+with st.container(horizontal=True, horizontal_alignment="distribute", key="traits.title"):
+    with st.container(width="stretch"):
+        draw_title(title, lead, is_first=False)
+    with st.container(width="content"):
+        draw_samples_switch("traits")
 
-    names = {trait.key: trait.name for trait in traits}
-    texts = {}
-    if not why_read_only(model) and any(trait.kind == "intrinsic" for trait in traits):
-        own = all_samples(model.handle, traits) if samples else []
-        texts = {**pool.texts(model.handle), **{sample.content_sha256: sample.text for sample in own}}
-    if suggestions:
-        draw_suggestions(model.handle, suggestions, names, texts, with_samples=samples > 0)
-        if len(suggestions) < len(traits):
-            st.header("Traits", icon=":material/tune:", anchor=False)
-    draw_style(traits)
-    for trait in (each for each in traits if each not in suggestions):
-        with st.container(border=True, key=f"traits.card.{trait.key}"):
-            about, poles, *actions = st.columns(
-                [2.2, 6, *([1.4] if can_edit else [])], vertical_alignment="center", gap="medium"
-            )
-            with about:
-                draw_name(trait)
-            with poles, st.container(gap="small"):
-                opened = draw_poles(model, version, trait, traits, can_edit=can_edit)
-            for slot in actions:
-                with slot, st.container(horizontal=True, horizontal_alignment="right", gap="small"):
-                    draw_actions(model.handle, trait)
-            if version is not None and opened:
-                draw_opened(model, version, trait, *opened)
-            if trait.kind == "intrinsic":
-                with st.expander("What it measures", icon=":material/format_quote:", key=f"traits.ends.{trait.key}"):
-                    draw_ends(trait, texts)
-                    draw_details(trait, names)
+names = {each.key: each.name for each in traits}
+if suggestions:
+    with_samples = any(each.stored_samples for each in traits)
+    shown = [each for each in suggestions if edited is None or each.key != edited.key]
+    draw_suggestions(model.handle, shown, names, texts, with_samples=with_samples)
+draw_style(traits)
+opens = " The first change opens your draft." if model.state == "ready" else ""
+
+
+def draw_one(trait: Trait) -> None:
+    """Draw a trait as a card, or as the fields of its editor."""
+    if edited is not None and edited.key == trait.key:
+        draw_editor(model, trait, also=opens)
+        return
+    each = next(each for each in every if each.trait.key == trait.key)
+    beside = every if len(every) <= MANY else [each]
+    draw_card(model, source, each, beside, traits.index(trait), can_edit=can_edit)
+    if trait.kind == "intrinsic" and trait.discovered is not None:
+        with st.expander("What it measures", icon=":material/format_quote:", key=f"traits.ends.{trait.key}"):
+            draw_ends(trait, texts)
+            draw_details(trait, names)
+
+
+if len(every) > MANY:
+    row = next((each.trait for each in every if each.trait.key == opened_row()), None)
+    if edited is not None and (row is None or row.key != edited.key):
+        draw_one(edited)
+    if row is not None:
+        draw_one(row)
+        st.button(
+            "Close", type="tertiary", icon=":material/close:", key="traits.close", on_click=open_row, args=(None,)
+        )
+    with st.container(border=True, key="card.list"):
+        draw_list(every)
+else:
+    if edited in suggestions:
+        draw_one(edited)
+    for each in every:
+        draw_one(each.trait)
+
+if can_edit:
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key="card.more"):
+        st.header("Two more opposites?", anchor=False, width="content")
+        st.caption("Two words are enough to try.", width="content")
+        st.space("stretch")
+        st.button(
+            "Find differences in your texts",
+            icon=":material/explore:",
+            type="tertiary",
+            key="traits.discover_button",
+            on_click=discovery.start,
+            args=(model,),
+            help="Discovery suggests traits that no trait covers yet.",
+        )
+        st.button("Add a trait", shortcut="N", key="traits.new", on_click=open_sentence)
 
 # ---- dialogs ---------------------------------------------------------------------------------------------------------
 
 if can_edit:
-    trait_form(model.handle, traits)
     discovery.discovery(model, traits)
 
-leaving = next((trait for trait in traits if trait.key == asked(DELETE)), None)
+leaving = next((each for each in traits if each.key == asked(DELETE)), None)
 if can_edit and leaving:
     confirm(
         DELETE,
         title="Delete this trait?",
-        body=consequences(leaving),
+        body=consequences_of(leaving),
         yes="Delete",
         icon=":material/delete:",
-        act=partial(delete, model.handle, leaving, traits),
+        act=partial(remove_trait, model, leaving, traits),
     )

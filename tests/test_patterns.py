@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 from tests.growth import LENGTHS, grows_too_fast
 from tests.modules import ROOT, module_at, python_files
 from tests.size import sized
+from traitbench import definitions
 from traitbench.encoders import style
 from traitbench.fitting import pole_names
 from traitbench.scoring import segments
-from traitbench.synthesis import sentences, variations
+from traitbench.synthesis import variations
 from traitbench_app.model.foreign_markdown import _codes
 
 Pattern = re.Pattern[Any]
@@ -213,4 +214,4 @@ def test_what_a_description_says_of_its_poles_is_read_as_before(description: str
         matches = pattern.findall(description)
         return {label.strip().casefold(): result.strip(" .;") for label, result in matches if result.strip(" .;")}
 
-    assert said(sentences._SECTION) == said(before)
+    assert said(definitions.SECTION) == said(before)

@@ -37,10 +37,10 @@ _SELECTED = "button[data-variant][data-selected], [role=tab][aria-selected=true]
 @pytest.mark.parametrize(
     ("address", "expected"),
     [
-        (f"traits?model={EMPTY}", ("Add the first trait",)),
+        (f"train?model={EMPTY}", ("Add traits",)),
         ("model?model=demo.headlines&part=Call+it", ("Call it", "curl")),
     ],
-    ids=["traits", "model"],
+    ids=["train", "model"],
 )
 def test_what_is_selected_can_be_read(
     page: Page, with_a_model: Started, address: str, expected: tuple[str, ...]

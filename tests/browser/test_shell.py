@@ -38,17 +38,21 @@ def test_a_deep_link_is_quiet_and_one_step_back_is_one_page_back(workbench: Star
 
 
 def test_the_keyboard_reaches_the_main_action_and_a_dialogs_first_field(with_a_model: Started, page: Page) -> None:
-    page.goto(f"{with_a_model.base_url}/traits?model={EMPTY}")
-    settled(page, "Traits")
-    page.locator(".traitbench-skip").filter(has_text="Add the first trait").wait_for(state="attached")
+    page.goto(f"{with_a_model.base_url}/train?model={EMPTY}")
+    settled(page, "Train")
+    page.locator(".traitbench-skip").filter(has_text="Add traits").wait_for(state="attached")
     pressed = 0
     while not page.evaluate("document.activeElement.matches('.traitbench-skip')"):
         page.keyboard.press("Tab")
         pressed += 1
         assert pressed <= 5
     page.keyboard.press("Enter")
-    expect(page.get_by_test_id("stMain").get_by_role("button", name="Add the first trait")).to_be_focused()
+    expect(page.get_by_test_id("stMain").get_by_role("button", name="Add traits")).to_be_focused()
     page.keyboard.press("Enter")
+    settled(page, "Traits")
+    page.goto(with_a_model.base_url)
+    settled(page, HOME)
+    page.get_by_role("button", name="Empty model").first.click()
     expect(page.get_by_role("dialog").locator("input, textarea").first).to_be_focused()
 
 

@@ -401,7 +401,7 @@ def test_a_copy_has_all_traits_and_samples(
     workbench: Workbench, client: Traitbench, trained: Trained, namespace: str
 ) -> None:
     at = workbench.open("traits", model=trained.handle)
-    at.button(key="traits.copy").click().run()
+    at.button(key="shell.copy").click().run()
     at.selectbox(key="catalog.new_namespace").set_value(namespace)
     at.text_input(key=f"catalog.new_model.{trained.handle}:0.name").set_value("copy")
     at.button(key="catalog.create").click().run()

@@ -1,5 +1,7 @@
 """The Traits page: add, edit and delete traits, see their balance; discover traits and decide about them."""
 
+from html import escape
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -23,22 +25,26 @@ from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput, text_hash
 from traitbench.contract.traits import Trait, TraitInput
 from traitbench.sample_data import demo_models
-from traitbench_app.traits.trait_form import changed
+from traitbench_app.traits.editing import changes_of
 
 
-def fill(at: AppTest, form: str, **fields: str) -> AppTest:
-    """Fill in the form, also the poles that are empty, and save."""
-    for pole in ("negative", "positive"):
-        if not at.text_input(key=f"{form}.{pole}").value:
-            fields = {pole: f"a {pole} word"} | fields
-    for name, value in fields.items():
-        key = f"{form}.{name}"
-        (at.text_area if name == "description" else at.text_input)(key=key).set_value(value)
-    return press(at, "traits.save")
+def write(at: AppTest, **fields: str) -> AppTest:
+    """Type into the fields of the open editor; each is saved when it is left."""
+    for field, value in fields.items():
+        kind = at.text_area if field in ("negative", "positive", "rest") else at.text_input
+        ending(kind, field).set_value(value).run()
+    return at
 
 
-def form_of(handle: str, trait: str = "") -> str:
-    return f"traits.form.{handle}.{trait}:0"
+def say(at: AppTest, negative: str, positive: str) -> AppTest:
+    """Type the two words of a new trait."""
+    at.text_input(key="traits.left_word").set_value(negative)
+    return at.text_input(key="traits.right_word").set_value(positive).run()
+
+
+def remove(at: AppTest) -> AppTest:
+    """Ask to remove the trait."""
+    return press(press(at, "traits.edit.warmth"), "traits.delete.warmth")
 
 
 def names(client: Traitbench, handle: str) -> list[str]:
@@ -48,17 +54,20 @@ def names(client: Traitbench, handle: str) -> list[str]:
 # ---- adding and editing ----------------------------------------------------------------------------------------------
 
 
-def test_an_empty_model_asks_what_it_should_measure(workbench: Workbench, client: Traitbench, new: str) -> None:
+def test_an_empty_model_begins_with_the_sentence(workbench: Workbench, client: Traitbench, new: str) -> None:
     at = workbench.open("traits", model=new)
-    assert "What should this model measure?" in words(at)
-    press(at, "traits.first")
-    given = {"name": "Plain words", "negative": "jargon", "positive": "plain", "description": "No terms of art."}
-    fill(at, form_of(new), **given)
+    assert "A text is" in words(at)
+    assert at.button(key="traits.add").disabled
+    say(at, "jargon", "plain")
+    assert "Not tested: the names alone decide." in words(at)
+    press(at, "traits.add")
     (trait,) = client.traits.list(new)
-    assert (trait.key, trait.name) == ("plain_words", "Plain words")
-    assert (trait.negative_label, trait.positive_label, trait.description) == ("jargon", "plain", "No terms of art.")
+    assert (trait.key, trait.name) == ("jargon_or_plain", "jargon or plain")
+    assert (trait.negative_label, trait.positive_label) == ("jargon", "plain")
     assert "Trait added" in at.toast[0].value
-    assert "Plain words" in words(at)
+    write(at, name="Plain words", positive="No terms of art")
+    trait = client.traits.get(new, "jargon_or_plain")
+    assert (trait.name, trait.description) == ("Plain words", "Plain: No terms of art.")
 
 
 @pytest.mark.parametrize(
@@ -92,9 +101,9 @@ def test_the_counts_of_a_trait_lead_to_its_samples(workbench: Workbench, client:
     assert list(samples.dataframe[0].value["text"]) == list(COLD)[::-1]
 
 
-def test_a_trained_trait_has_its_strip(workbench: Workbench, trained: Trained) -> None:
-    at = workbench.open("traits", model=trained.handle)
-    assert "Dots are samples, each checked by a model that had not seen it" in words(at)
+def test_a_trained_trait_has_its_strip_and_the_way_to_what_is_wrong(workbench: Workbench, twice: Trained) -> None:
+    at = workbench.open("traits", model=twice.handle)
+    assert "fall on the side of their label. A dot is a sample, a ring is on the wrong side." in words(at)
     assert components(at, "cells")
 
 
@@ -105,80 +114,140 @@ def test_labels_cannot_smuggle_markup_into_the_drawing(workbench: Workbench, cli
     assert "<b>" not in drawn
 
 
-def test_an_edit_changes_the_trait_and_keeps_its_key(workbench: Workbench, client: Traitbench, empty: str) -> None:
+def test_an_edit_is_saved_as_it_is_made_and_can_be_undone(workbench: Workbench, client: Traitbench, empty: str) -> None:
     at = press(workbench.open("traits", model=empty), "traits.edit.warmth")
-    assert at.text_input(key=f"{form_of(empty, 'warmth')}.positive").value == "warm"
-    fill(at, form_of(empty, "warmth"), name="Friendliness", description="")
+    assert ending(at.text_input, "positive_label").value == "warm"
+    write(at, name="Friendliness")
     trait = client.traits.get(empty, "warmth")
     assert (trait.name, trait.positive_label, trait.aggregation) == ("Friendliness", "warm", "mean")
+    assert "Friendliness is being changed" in words(at)
+    assert "Saved." in words(at)
+    press(at, "samples.undo_button")
+    assert client.traits.get(empty, "warmth").name == "Warmth"
+    assert ending(at.text_input, "name").value == "Warmth"
+    assert "traits.edit.warmth" in buttons(press(at, "traits.done"))
+
+
+def test_the_first_edit_of_a_version_in_use_opens_a_draft(workbench: Workbench, client: Traitbench, ready: str) -> None:
+    at = press(workbench.open("traits", model=ready), "traits.edit.warmth")
+    assert "v1 scores as before until you train." in words(at)
+    write(at, positive_label="kind")
+    assert client.traits.get(ready, "warmth").positive_label == "warm"
+    draft = f"{ready}-next"
+    assert client.traits.get(draft, "warmth").positive_label == "kind"
+    assert at.selectbox(key="model").value == draft
+    said = words(at)
+    assert ["is being changed, in your draft" in said, "v1 in use" in said, "your draft" in said] == [True] * 3
+    write(at, negative="Curt.")
+    assert client.traits.get(draft, "warmth").description == "Cold: Curt."
+    assert [each.handle for each in client.models.list(forked_from=ready)] == [draft]
+    at = press(press(workbench.open("traits", model=ready), "traits.new"), "traits.not_now")
+    say(press(at, "traits.new"), "relaxed", "urgent")
+    press(at, "traits.add")
+    assert [each.name for each in client.traits.list(draft)] == ["Warmth", "relaxed or urgent"]
+    assert len(client.traits.list(ready)) == 1
+
+
+def test_a_draft_keeps_the_picture_of_the_version_it_was_made_from(
+    workbench: Workbench, client: Traitbench, ready: str
+) -> None:
+    draft = client.models.fork(ready, f"{ready}-next").handle
+    at = workbench.open("traits", model=draft)
+    assert "**18 of 20** right" in words(at)
+    assert "v1 scores as before until you train." in words(at)
+    assert "Held-out scores from 0, cold, to 100, warm" in html(at)
 
 
 def test_a_save_sends_only_fields_that_were_drawn_and_changed() -> None:
-    before = Trait.model_construct(name="Warmth", description="Kind.", aggregation="max", positive_label="warm")
-    drawn = TraitInput.model_construct(name="Tone", description="Kind.", key="other")
-    assert changed(drawn, before) == {"name": "Tone"}
+    before = Trait.model_construct(
+        name="Warmth", description="Warm: kind.", aggregation="max", negative_label="cold", positive_label="warm"
+    )
+    assert changes_of(before, "name", "Tone") == {"name": "Tone"}
+    assert changes_of(before, "name", "Warmth") == {}
+    assert changes_of(before, "negative", "curt") == {"description": "Cold: curt. Warm: kind."}
+    assert changes_of(before, "positive_label", "kind") == {"positive_label": "kind", "description": "Kind: kind."}
 
 
-def test_what_is_refused_is_said_and_nothing_is_lost(workbench: Workbench, client: Traitbench, new: str) -> None:
-    at, form = press(workbench.open("traits", model=new), "traits.first"), form_of(new)
-    fill(at, form, name="", negative="x" * 201, positive="warm")
+def test_what_is_refused_is_said_and_nothing_is_lost(workbench: Workbench, client: Traitbench, empty: str) -> None:
+    at = press(workbench.open("traits", model=empty), "traits.edit.warmth")
+    write(at, name="")
     assert "This field is required" in words(at)
+    write(at, negative_label="x" * 201)
     assert "At most 200 characters" in words(at)
-    assert at.text_input(key=f"{form}.positive").value == "warm"
-    fill(at, form, name="Warmth", negative="", positive=" ")
-    assert words(at).count("Name this pole") == 2
-    fill(at, form, negative="warm", positive=" Warm")
+    assert ending(at.text_input, "negative_label").value == "x" * 201
+    write(at, negative_label=" ")
+    assert "Name this pole" in words(at)
+    write(at, negative_label=" Warm")
     assert "Both poles have this name" in words(at)
+    assert client.traits.get(empty, "warmth").negative_label == "cold"
+    write(at, negative_label="chilly")
+    assert client.traits.get(empty, "warmth").negative_label == "chilly"
+
+
+def test_two_words_that_are_no_opposites_are_said_to_be_none(
+    workbench: Workbench, client: Traitbench, new: str
+) -> None:
+    at = workbench.open("traits", model=new)
+    assert "opposites?" in words(say(at, "warm", "Warm"))
+    assert "only says what a text is not" in words(say(at, "not warm", "warm"))
+    assert at.button(key="traits.add").disabled
     assert not client.traits.list(new)
-    fill(at, form, negative="cold")
-    assert client.traits.get(new, "warmth").negative_label == "cold"
-
-
-def test_what_was_typed_is_there_again_after_cancel(workbench: Workbench, new: str) -> None:
-    at, name = press(workbench.open("traits", model=new), "traits.first"), f"{form_of(new)}.name"
-    at.text_input(key=name).set_value("Warmth")
-    assert not press(at, "traits.cancel").text_input
-    assert press(at, "traits.first").text_input(key=name).value == "Warmth"
 
 
 def test_a_name_of_another_trait_is_said_below_the_field(workbench: Workbench, client: Traitbench, new: str) -> None:
     client.traits.add(new, [TraitInput(name="Warmth"), TraitInput(name="Clarity")])
-    at = fill(press(workbench.open("traits", model=new), "traits.new"), form_of(new), name="Warmth")
-    assert "already has a trait with this name" in words(at)
+    at = say(press(workbench.open("traits", model=new), "traits.new"), "vague", "clear")
+    at.text_input(key="traits.new_name").set_value("Warmth")
+    assert "already has a trait with this name" in words(press(at, "traits.add"))
     at = press(workbench.open("traits", model=new), "traits.edit.clarity")
-    fill(at, form_of(new, "clarity"), name="Warmth")
-    assert 'The trait "warmth" already has this name' in words(at)
+    assert 'The trait "warmth" already has this name' in plain(write(at, name="Warmth"))
     assert names(client, new) == ["Warmth", "Clarity"]
 
 
 @pytest.mark.parametrize(
-    ("name", "key", "free", "owner"),
-    [("C#", "c", "c_2", "C++"), ("Warmth", "warmth", "warmth_2", "Friendliness")],
-    ids=["same letters", "after a rename"],
+    ("name", "free"), [("C#", "c_2"), ("Warmth", "warmth_2"), ("🙂", "trait")], ids=["letters", "renamed", "no letter"]
 )
-def test_a_trait_whose_key_is_taken_is_offered_another(
-    workbench: Workbench, client: Traitbench, new: str, name: str, key: str, free: str, owner: str
+def test_a_trait_whose_key_is_taken_gets_another(
+    workbench: Workbench, client: Traitbench, new: str, name: str, free: str
 ) -> None:
     """A renamed trait still has the key that the new name would give."""
     client.traits.add(new, [TraitInput(name="C++"), TraitInput(name="Warmth")])
     client.traits.update(new, "warmth", name="Friendliness")
-    at = fill(press(workbench.open("traits", model=new), "traits.new"), form_of(new), name=name)
-    assert f'The trait "{owner}" already has the key "{key}"' in plain(at)
-    assert at.text_input(key=f"{form_of(new)}.key").value == free
-    assert names(client, new) == ["C++", "Friendliness"]
-    press(at, "traits.save")
+    at = say(press(workbench.open("traits", model=new), "traits.new"), "slow", "fast")
+    at.text_input(key="traits.new_name").set_value(name).run()
+    assert at.text_input(key="traits.new_key").placeholder == free
+    press(at, "traits.add")
     assert client.traits.get(new, free).name == name
     assert names(client, new)[:2] == ["C++", "Friendliness"]
 
 
 def test_a_key_that_is_typed_never_changes_another_trait(workbench: Workbench, client: Traitbench, new: str) -> None:
     client.traits.add(new, [TraitInput(name="C++")])
-    at, form = press(workbench.open("traits", model=new), "traits.new"), form_of(new)
-    assert "Another trait has this key" in words(fill(at, form, name="Rust", key="c"))
-    assert "letters or digits of any script" in words(fill(at, form, key="not a key"))
+    at = say(press(workbench.open("traits", model=new), "traits.new"), "slow", "fast")
+    at.text_input(key="traits.new_key").set_value("c")
+    assert "Another trait has this name in files" in words(press(at, "traits.add"))
+    at.text_input(key="traits.new_key").set_value("not a key")
+    assert "letters or digits of any script" in words(press(at, "traits.add"))
     assert names(client, new) == ["C++"]
-    fill(at, form, key="rust")
+    at.text_input(key="traits.new_key").set_value("rust")
+    press(at, "traits.add")
     assert [trait.key for trait in client.traits.list(new)] == ["c", "rust"]
+
+
+def test_many_traits_are_a_list_whose_rows_open_as_cards(workbench: Workbench, client: Traitbench, new: str) -> None:
+    wild = ["<img src=x onerror=alert(1)>", "**b** $x$", "مرحبا", "👩‍👩‍👧‍👦", "日本語", "| a | b |"]
+    client.traits.add(new, [TraitInput(name=name, key=f"t{n}", positive_label=name) for n, name in enumerate(wild)])
+    at = workbench.open("traits", model=new)
+    assert "6 traits, not trained yet" in words(at)
+    [rows] = components(at, "trait_list")
+    assert "<img" not in rows["html"]
+    assert all(escape(name) in rows["html"] for name in wild)
+    assert not [key for key in buttons(at) if key.startswith("traits.edit.")]
+    at.session_state["traits.listed"] = "t3"
+    assert "traits.edit.t3" in buttons(at.run())
+    at.text_input(key="traits.find").set_value("日本").run()
+    assert 'data-trait="t4"' in components(at, "trait_list")[0]["html"]
+    assert 'data-trait="t3"' not in components(at, "trait_list")[0]["html"]
 
 
 # ---- deleting --------------------------------------------------------------------------------------------------------
@@ -188,7 +257,7 @@ def test_a_deleted_trait_comes_back_with_its_samples(workbench: Workbench, clien
     client.samples.update(draft, [client.samples.list(draft).items[0].id], held_out=True)
     before = client.traits.get(draft, "warmth")
     texts = [(each.text, each.quality, each.held_out) for each in client.samples.list(draft)]
-    at = press(workbench.open("traits", model=draft), "traits.delete.warmth")
+    at = remove(workbench.open("traits", model=draft))
     assert "20 samples" in words(at)
     assert len(client.traits.list(draft)) == 1
     press(at, "traits.delete.yes")
@@ -205,8 +274,7 @@ def test_two_tabs_edit_a_trait_and_neither_undoes_the_other(
 ) -> None:
     at = press(workbench.open("traits", model=draft), "traits.edit.warmth")
     client.traits.update(draft, "warmth", description="How kind it is.", positive_label="kind")
-    ending(at.text_input, "name").set_value("Kindness")
-    press(at, "traits.save")
+    write(at, name="Kindness")
     now = client.traits.get(draft, "warmth")
     assert (now.name, now.description, now.positive_label) == ("Kindness", "How kind it is.", "kind")
 
@@ -216,17 +284,16 @@ def test_a_field_that_another_tab_changed_is_replaced_only_knowingly(
 ) -> None:
     at = press(workbench.open("traits", model=draft), "traits.edit.warmth")
     client.traits.update(draft, "warmth", name="Kindness", description="How kind it is.")
-    ending(at.text_input, "name").set_value("Warm or cold")
-    press(at, "traits.save")
+    write(at, name="Warm or cold")
     assert "Meanwhile this was changed to “Kindness”" in plain(at)
     assert client.traits.get(draft, "warmth").name == "Kindness"
-    press(at, "traits.save")
+    press(at, "traits.mine.name")
     now = client.traits.get(draft, "warmth")
     assert (now.name, now.description) == ("Warm or cold", "How kind it is.")
 
 
 def test_what_another_tab_changed_is_not_deleted_unread(workbench: Workbench, client: Traitbench, draft: str) -> None:
-    at = press(workbench.open("traits", model=draft), "traits.delete.warmth")
+    at = remove(workbench.open("traits", model=draft))
     sample = SampleInput(text="Come in, the kettle is on.", trait="warmth", quality=1.0)
     client.samples.add(draft, [sample])
     press(at, "traits.delete.yes")
@@ -238,7 +305,7 @@ def test_what_another_tab_changed_is_not_deleted_unread(workbench: Workbench, cl
 
 
 def test_a_model_that_is_busy_refuses(workbench: Workbench, service: Service, client: Traitbench, draft: str) -> None:
-    at = press(workbench.open("traits", model=draft), "traits.delete.warmth")
+    at = remove(workbench.open("traits", model=draft))
     at.button(key="traits.delete.yes").click()
     hold_busy(service.context, draft)
     at.run()
@@ -320,7 +387,7 @@ def test_discovered_traits_can_be_edited(
     assert at.radio(key="discover.effort").value == "low"
 
     at = press(workbench.open("traits", model=replies), f"traits.edit.{results[0].key}")
-    fill(at, form_of(replies, results[0].key), name="Money matters")
+    write(at, name="Money matters")
     press(at, f"traits.dismiss.{results[1].key}")
     left = {trait.key: trait.name for trait in client.traits.list(replies)}
     assert left[results[0].key] == "Money matters"
@@ -364,7 +431,7 @@ def test_each_decision_about_a_suggestion_can_be_undone(workbench: Workbench, cl
     samples = client.samples.list(replies, trait=own.key)
     assert [each.content_sha256 for each in samples if each.quality == 1] == not_none(first.discovered).typical.positive
     assert (own.positive_samples, own.negative_samples) == (5, 5)
-    press(press(at, "traits.cancel"), "samples.undo_button")
+    press(press(at, "traits.done"), "samples.undo_button")
     assert client.traits.list(replies) == before
 
 

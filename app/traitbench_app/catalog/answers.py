@@ -17,9 +17,9 @@ from traitbench.display.colours import SIDES
 from traitbench.display.languages import ENGLISH, name_of
 from traitbench.errors import InternalError
 from traitbench.local.names import KEY, NamesScorer, NoNamesAxis, reads_other_languages, scorer_by_names
-from traitbench_app.catalog.door import Poles, problem_of
 from traitbench_app.catalog.listing import FIRST_DEMO, is_demo, traits_of
 from traitbench_app.parts.card import ScoreRow, poles_of, row_by_names, score_rows
+from traitbench_app.parts.door import Poles, problem_of
 from traitbench_app.parts.reasons import reasons_of
 from traitbench_app.parts.scorer import PageScorer, scorer_of
 from traitbench_app.parts.taught_text import TeachableText, teachable_text

@@ -11,10 +11,10 @@ from traitbench.display.text import is_address, plain, shortened
 from traitbench.errors import TraitbenchError, Unreachable
 from traitbench.local.names import NoNamesAxis
 from traitbench_app.catalog.answers import HomeAnswer, TrainedPoles, Untested, answer_of, draw_language, first_trained
-from traitbench_app.catalog.door import Poles, draw_door, say
 from traitbench_app.catalog.listing import FIRST_DEMO, is_demo, short_name
 from traitbench_app.catalog.paste import ask_for_texts
 from traitbench_app.parts.card import draw_bars
+from traitbench_app.parts.door import Poles, draw_door, say
 from traitbench_app.parts.scored_text import light_and_say, lit_field, read_while_typing
 from traitbench_app.parts.taught_text import draw_teaching
 from traitbench_app.shell import session

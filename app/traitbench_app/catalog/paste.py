@@ -11,8 +11,8 @@ from traitbench.display.colours import SIDES
 from traitbench.display.text import count, plain
 from traitbench.names import slug
 from traitbench.tables.file_model import FileModel, fill
-from traitbench_app.catalog.door import Poles, problem_of, said
 from traitbench_app.parts.controls import focus_first_field
+from traitbench_app.parts.door import Poles, problem_of, said
 from traitbench_app.parts.model_actions import free_name
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import open_page

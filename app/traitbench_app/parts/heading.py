@@ -13,7 +13,15 @@ from traitbench.display.colours import STATES
 from traitbench.display.text import count, plain
 from traitbench.errors import ModelNotFound, NamespaceForbidden
 from traitbench_app.parts.controls import ask, copy_link, primary_link
-from traitbench_app.parts.model_actions import ARCHIVE, archive, improve, improve_button, restore_button
+from traitbench_app.parts.model_actions import (
+    ARCHIVE,
+    archive,
+    copy_model_button,
+    improve,
+    improve_button,
+    new_model,
+    restore_button,
+)
 from traitbench_app.parts.next_step import NextStep, StepFacts, facts_of, next_step
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import PageName, entry, page, page_link
@@ -78,6 +86,7 @@ def _draw_line(
         with st.popover("More", icon=":material/more_horiz:", type="tertiary", key="head.more"):
             _draw_more(name, model, query)
     improve(model)
+    new_model()
     archive()
 
 
@@ -152,6 +161,7 @@ def _draw_more(name: PageName, model: Model, query: Query) -> None:
     descent_badge(model)
     copy_link(name, model=model.handle, **query)
     improve_button(model)
+    copy_model_button(model)
     if model.state != "archived" and not why_read_only(model):
         st.button(
             "Archive this model",

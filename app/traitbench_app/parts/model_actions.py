@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from traitbench.contract.bundles import Bundle, digest
 from traitbench.contract.models import RESTORABLE_DAYS, Model
+from traitbench.contract.page import LARGEST_PAGE
 from traitbench.contract.traits import TraitInput
 from traitbench.display.text import count, plain
 from traitbench.errors import ModelNotFound, NamespaceForbidden, TraitbenchError
@@ -130,6 +131,20 @@ def improve_button(model: Model, *, key: str = "shell.improve_button") -> None:
         )
 
 
+def copy_model_button(model: Model, *, key: str = "shell.copy") -> None:
+    """Draw the button if a copy of the model can be made. The heading of the page draws its dialog."""
+    if model.state in ("ready", "archived") and not why_read_only(model):
+        st.button(
+            "Copy to a new draft",
+            icon=":material/file_copy:",
+            type="tertiary",
+            key=key,
+            on_click=ask_for_model,
+            args=(model.handle,),
+            help="Create another model with these traits and samples, which you can edit and train.",
+        )
+
+
 def improve(model: Model) -> None:
     """Draw the dialog while it is open."""
     if session.get(_OPEN) == model.handle:
@@ -151,7 +166,8 @@ def draft_of(model: Model) -> Model:
         return model
     drafts = [
         each
-        for each in forks_of(model)
+        # Asked anew: the list of the picker may miss a draft of the last seconds.
+        for each in client().models.list(forked_from=model.handle, limit=LARGEST_PAGE)
         if each.state in ("draft", "failed") and each.version_no is None and is_based_on(each, model)
     ]
     if drafts:

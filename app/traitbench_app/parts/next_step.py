@@ -18,7 +18,7 @@ from traitbench.display.quality import Evidence, by_trait, evidence_on
 from traitbench.display.text import count, plain, shortened
 from traitbench.errors import InternalError, TraitbenchError
 from traitbench_app.parts.advice import FEW
-from traitbench_app.parts.model_actions import ask_for_model, improve_button, left, new_model
+from traitbench_app.parts.model_actions import copy_model_button, improve_button, left
 from traitbench_app.parts.runs import KINDS, progress_now, time_left
 from traitbench_app.shell.navigation import PageName, page_link
 from traitbench_app.shell.permission import why_nowhere, why_read_only
@@ -255,7 +255,7 @@ def _corrections(model: Model, traits: Sequence[Trait], version: Version | None)
 
 
 def _origin(model: Model, traits: Sequence[Trait]) -> tuple[str, bool]:
-    """The version that a draft was made from, and whether the draft has other numbers of samples; empty if none."""
+    """The version that a draft was made from, and whether the draft has other samples or words; empty if none."""
     if model.forked_from is None or model.forked_from.version_no is None:
         return "", False
     handle, number = model.forked_from.handle, model.forked_from.version_no
@@ -265,7 +265,21 @@ def _origin(model: Model, traits: Sequence[Trait]) -> tuple[str, bool]:
     except TraitbenchError:
         return "", False
     now = {each.key: (each.positive_samples, each.negative_samples) for each in traits}
-    return f"{plain(handle.partition('.')[2])} v{number}", bool(learned) and now != learned
+    differs = bool(learned) and (now != learned or _is_renamed(handle, traits))
+    return f"{plain(handle.partition('.')[2])} v{number}", differs
+
+
+def _is_renamed(origin: str, traits: Sequence[Trait]) -> bool:
+    """Whether a trait has other words than in the model that the draft was made from, which training reads."""
+
+    def words(each: Trait) -> tuple[str, str, str]:
+        return each.negative_label, each.positive_label, each.description
+
+    try:
+        before = {each.key: words(each) for each in client().traits.list(origin)}
+    except TraitbenchError:
+        return False
+    return any(before.get(each.key, words(each)) != words(each) for each in traits)
 
 
 @st.cache_data(max_entries=500, show_spinner=False)
@@ -306,7 +320,6 @@ def editable(model: Model, what: str) -> bool:
     forbidden = why_read_only(model)
     if not forbidden and model.state in ("draft", "failed"):
         return True
-    new_model()
     with st.container(border=True, key=f"{what}.frozen"):
         st.markdown(f":material/lock: {f'**Read only.** {forbidden}' if forbidden else _why_frozen(model, what)}")
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -314,15 +327,7 @@ def editable(model: Model, what: str) -> bool:
                 page_link("catalog", "Create your own model")
             elif not forbidden and model.state in ("ready", "archived"):
                 improve_button(model, key=f"{what}.improve")
-                st.button(
-                    "Copy to a new draft",
-                    icon=":material/file_copy:",
-                    type="tertiary",
-                    key=f"{what}.copy",
-                    on_click=ask_for_model,
-                    args=(model.handle,),
-                    help="Create another model with these traits and samples, which you can edit and train.",
-                )
+                copy_model_button(model, key=f"{what}.copy")
     return False
 
 

@@ -7,19 +7,27 @@ import streamlit as st
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.display.text import ago, count, plain
+from traitbench.errors import TraitbenchError
 from traitbench.local.discovery_texts import FEWEST_TEXTS, MOST_TEXTS, DiscoveryTexts, texts_of
+from traitbench_app.parts.model_actions import draft_of
 from traitbench_app.parts.runs import begin, draw_failure, notes, pick_effort
 from traitbench_app.parts.upload import bring_texts
 from traitbench_app.shell import session
-from traitbench_app.shell.service import client
+from traitbench_app.shell.service import client, explain
+from traitbench_app.traits.editing import follow
 from traitbench_app.workspace import pool
 from traitbench_app.workspace.samples import all_samples
 
 _OPEN = "traits.discover"
 
 
-def start() -> None:
-    """Open the dialog. A button callback."""
+def start(model: Model) -> None:
+    """Open the dialog, for a model in use in its draft. A button callback."""
+    try:
+        follow(model, draft_of(model))
+    except TraitbenchError as error:
+        session.flash(explain(error), "problem")
+        return
     session.store(_OPEN, True)
 
 

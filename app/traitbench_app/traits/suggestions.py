@@ -15,7 +15,7 @@ from traitbench.display.text import count, plain, shortened
 from traitbench.errors import TraitbenchError
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client, explain
-from traitbench_app.traits.trait_form import describe
+from traitbench_app.traits.editing import open_editor
 from traitbench_app.workspace.changes import Undo, is_suggestion, remember, take_back
 from traitbench_app.workspace.samples import forget_samples
 
@@ -104,8 +104,8 @@ def _draw_actions(handle: str, trait: Trait, texts: Mapping[str, str], *, first:
     owns = "Its typical texts become samples that you can edit, of a trait that learns from them."
     actions: Sequence[tuple[str, str, str, str, str | None, Callable[..., None], tuple[object, ...]]] = (
         ("keep", "Keep", "check", "K", None, _keep, one),
-        ("dismiss", "Dismiss", "close", "D", None, _dismiss, one),
-        ("edit", "Rename", "edit", "E", renames, describe, (trait.key,)),
+        ("dismiss", "Dismiss", "close", "D", None, dismiss, one),
+        ("edit", "Rename", "edit", "E", renames, open_editor, (trait.key,)),
         ("flip", "Flip", "swap_horiz", "F", "Exchange its poles. That keeps it.", flip, (handle, trait)),
         ("own", "Make it my own", "label", "M", owns, _make_own, (*one, texts)),
     )
@@ -130,7 +130,7 @@ def _draw_bulk(handle: str, every: Sequence[Trait], picked: Sequence[Trait], tex
     chosen, which = (picked, f"{len(picked)} selected") if picked else (every, "all")
     with st.container(horizontal=True, vertical_alignment="center", key="traits.suggestions_bulk"):
         st.button(f"Keep {which}", key="traits.keep_many", on_click=_keep, args=(handle, chosen))
-        st.button(f"Dismiss {which}", key="traits.dismiss_many", on_click=_dismiss, args=(handle, chosen))
+        st.button(f"Dismiss {which}", key="traits.dismiss_many", on_click=dismiss, args=(handle, chosen))
         if len(picked) > 1:
             st.button(
                 "Merge into one trait",
@@ -219,9 +219,29 @@ def _keep(handle: str, suggestions: Sequence[Trait]) -> None:
     _finish(_each(handle, suggestions, "kept", lambda key: client().traits.update(handle, key, suggestion=False)))
 
 
-def _dismiss(handle: str, suggestions: Sequence[Trait]) -> None:
+def dismiss(handle: str, suggestions: Sequence[Trait]) -> None:
     """Delete suggestions; they can be brought back until the next discovery or training. A button callback."""
     _finish(_dismissed(handle, suggestions))
+
+
+def name_suggestion(handle: str, suggestion: Trait, name: str, words: tuple[str, str]) -> str:
+    """Keep a suggestion under a name, between two words, and return its key; raise the service's errors."""
+    before: TraitFields = {
+        "suggestion": True,
+        "name": suggestion.name,
+        "negative_label": suggestion.negative_label,
+        "positive_label": suggestion.positive_label,
+    }
+    client().traits.update(
+        handle,
+        suggestion.key,
+        name=name,
+        negative_label=words[0],
+        positive_label=words[1],
+        suggestion=False,
+    )
+    remember(Undo(handle, f"kept {suggestion.name}", (), (), updates={suggestion.key: before}))
+    return suggestion.key
 
 
 def _dismissed(handle: str, suggestions: Sequence[Trait]) -> Reviewed:
@@ -286,7 +306,7 @@ def _make_own(handle: str, suggestions: Sequence[Trait], texts: Mapping[str, str
         back = {each.key: _BACK for each in suggestions}
         remember(Undo(handle, what, (), (), new_traits=(new.key,), updates=back))
         session.flash(f"{plain(new.name)} is a trait of your own now. Name it, then check its samples.")
-        describe(new.key)
+        open_editor(new.key)
 
 
 def _made_own(handle: str, suggestions: Sequence[Trait], texts: Mapping[str, str]) -> Trait:

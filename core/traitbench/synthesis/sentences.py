@@ -4,13 +4,13 @@ The words that the encoder places nearest to one pole and farthest from the othe
 pairs, with the same frame for both poles, so that they differ only in these words.
 """
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from traitbench.definitions import SECTION
 from traitbench.fitting.phrases import names_the_rest, negates
 from traitbench.fitting.pole_names import CARRIERS, PARTS, phrases, pole_labels, pole_vector
 from traitbench.scoring.inputs import Vocabulary
@@ -35,9 +35,6 @@ _FRAMES = (
 _FEWEST_WORDS, _MOST_WORDS = 24, 40
 _SURPLUS = 2
 
-_SECTION = re.compile(
-    r"(?:^|[.;!]\s++|\n[^\S\n]*+(?=\S))([^.:;!\n]{1,60}+):\s*+(.+?)(?=[.;!]\s++[^.:;!\n]{1,60}+:|\n|$)"
-)
 _ANYTHING = "something"
 
 
@@ -102,7 +99,7 @@ def doubts(trait: TraitPoles) -> list[str]:
 
 def _described(trait: TraitPoles) -> tuple[list[str], list[str]]:
     """What the description says about each pole, if it has the form `label: this, that.`"""
-    sections = {label.strip().casefold(): words for label, words in _SECTION.findall(trait.description)}
+    sections = {label.strip().casefold(): words for label, words in SECTION.findall(trait.description)}
     labels = (trait.positive_label, trait.negative_label)
     descriptions = [
         [_sentence("{}.", [part]) for part in PARTS.split(sections.get(label.casefold(), "").strip(" .;")) if part]

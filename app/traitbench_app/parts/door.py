@@ -9,6 +9,8 @@ from traitbench_app.shell import session
 EITHER, OR = "either", "or"
 """The keys of the two words, which are also their names in the link."""
 
+HOME = (EITHER, OR)
+
 Poles = tuple[str, str]
 """The words for the negative and for the positive pole."""
 
@@ -34,10 +36,10 @@ _STYLE = """
   width: auto; min-width: 3ch; max-width: min(20ch, 78vw); padding: 0 12px; field-sizing: content; color: var(--words);
   background: transparent; text-overflow: ellipsis; caret-color: var(--tb-accent-ink);
 }
-[class*="st-key-door"] .st-key-either {
+[class*="st-key-door"] [class*="st-key-door-left"] {
   --fill: var(--tb-left-soft); --edge: var(--tb-left); --words: var(--tb-left-ink);
 }
-[class*="st-key-door"] .st-key-or {
+[class*="st-key-door"] [class*="st-key-door-right"] {
   --fill: var(--tb-right-soft); --edge: var(--tb-right); --words: var(--tb-right-ink);
 }
 [class*="st-key-door"] .st-key-door-swap button { width: 32px; min-height: 32px; padding: 0; }
@@ -55,32 +57,42 @@ _STYLE = """
 """
 
 
-def draw_door(usual: Poles, *, is_title: bool) -> Poles:
+def draw_door(usual: Poles, *, is_title: bool, keys: tuple[str, str] = HOME) -> Poles:
     """Draw the sentence, which begins with the `usual` words, and return its words.
 
-    It is the title of the page, or a smaller one in a card.
+    It is the title of the page, or a smaller one in a card. The words of Home are in the address.
     """
-    for key, word in zip((EITHER, OR), usual, strict=True):
+    for key, word in zip(keys, usual, strict=True):
         if session.get(key) is None and key not in st.query_params:
             session.put({key: word})
     st.html(_STYLE)
     with st.container(horizontal=True, vertical_alignment="center", key="door" if is_title else "door.small"):
-        (st.title if is_title else st.header)("A text is", anchor=False, width="content")
-        negative = _word("A text is", EITHER)
+        # On a page about a model, the header line has the first heading.
+        (st.title if is_title and keys == HOME else st.header)("A text is", anchor=False, width="content")
+        with st.container(width="content", key="door.left"):
+            negative = _word("A text is", keys[0])
         st.markdown("or", width="content")
-        positive = _word("or", OR)
-        st.button("Swap the two words", icon=":material/swap_horiz:", type="tertiary", key="door.swap", on_click=_swap)
+        with st.container(width="content", key="door.right"):
+            positive = _word("or", keys[1])
+        st.button(
+            "Swap the two words",
+            icon=":material/swap_horiz:",
+            type="tertiary",
+            key="door.swap",
+            on_click=_swap,
+            args=(keys,),
+        )
     return negative, positive
 
 
-def say(poles: Poles) -> None:
+def say(poles: Poles, keys: tuple[str, str] = HOME) -> None:
     """Put two words into the sentence. A button callback."""
-    session.put(dict(zip((EITHER, OR), poles, strict=True)))
+    session.put(dict(zip(keys, poles, strict=True)))
 
 
-def said() -> Poles:
+def said(keys: tuple[str, str] = HOME) -> Poles:
     """Return the words of the sentence, even before it is drawn."""
-    return session.on_screen(EITHER, "").strip(), session.on_screen(OR, "").strip()
+    return session.on_screen(keys[0], "").strip(), session.on_screen(keys[1], "").strip()
 
 
 def problem_of(poles: Poles) -> str:
@@ -105,7 +117,7 @@ def _word(label: str, key: str) -> str:
         key=key,
         max_chars=_LONGEST,
         placeholder="a word",
-        bind="query-params",
+        bind="query-params" if key in HOME else None,
         live="300ms",
         label_visibility="collapsed",
         persist_state="session",
@@ -113,6 +125,6 @@ def _word(label: str, key: str) -> str:
     ).strip()
 
 
-def _swap() -> None:
-    negative, positive = said()
-    say((positive, negative))
+def _swap(keys: tuple[str, str]) -> None:
+    negative, positive = said(keys)
+    say((positive, negative), keys)
