@@ -37,7 +37,13 @@ develop: .venv/developed
 	@echo "Installing into .venv, once; this takes about a minute."
 	@$(PYTHON) -m venv .venv
 
-.venv/installed: requirements.txt pyproject.toml | .venv/bin/python
+# The pip that comes with Python takes twice as long to find all packages.
+.venv/pip: requirements.txt | .venv/bin/python
+	@awk '/^[^ ]/ { wanted = /^pip==/ } wanted' requirements.txt >$@.txt
+	@$(PIP) --require-hashes -r $@.txt
+	@touch $@
+
+.venv/installed: requirements.txt pyproject.toml .venv/pip
 	@$(PIP) --require-hashes -r requirements.txt
 	@$(PIP) --no-build-isolation -e .
 	@touch $@
@@ -52,7 +58,7 @@ develop: .venv/developed
 	@touch $@
 
 # What only the second file has, beside the first: pip unpacks one package after another.
-.venv/beyond: requirements.txt requirements-dev.txt | .venv/bin/python
+.venv/beyond: requirements.txt requirements-dev.txt .venv/pip
 	@awk 'FNR == NR { first[$$1]; next } /^[^ ]/ { skip = $$1 in first } !skip' requirements.txt requirements-dev.txt >$@.txt
 	@$(PIP) --require-hashes -r $@.txt
 	@touch $@
