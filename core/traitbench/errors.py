@@ -8,12 +8,12 @@ the field, value or bound that was wrong. A message never repeats the content of
     ├── BadRequest 400            InvalidJson  EmptyBody  InvalidParameter  InvalidCursor
     ├── Unauthenticated 401
     ├── Forbidden 403             InsufficientScope  NamespaceForbidden  HostNotAllowed  OriginNotAllowed
-    ├── NotFound 404              ModelNotFound  TraitNotFound  SampleNotFound  VersionNotFound  TagNotFound
-    │                             RouteNotFound
+    ├── NotFound 404              ModelNotFound  TraitNotFound  SampleNotFound  ChangeNotFound  VersionNotFound
+    │                             TagNotFound  RouteNotFound
     ├── MethodNotAllowed 405
     ├── NotAcceptable 406
     ├── Conflict 409              HandleTaken  ModelNotDraft  ModelBusy  ModelArchived  ModelNotTrained  DuplicateRun
-    │                             SamplesPurged  PromotionConflict  FeatureUnavailable
+    │                             SamplesPurged  SampleChanged  PromotionConflict  FeatureUnavailable
     ├── BodyTooLarge 413
     ├── UnsupportedMediaType 415
     ├── Unprocessable 422         ValidationFailed  InvalidHandle  InvalidTag  UnsupportedKind  UnsupportedScoringMethod
@@ -128,6 +128,10 @@ class SampleNotFound(NotFound, code="sample_not_found"):
     """The model has no such sample."""
 
 
+class ChangeNotFound(NotFound, code="change_not_found"):
+    """The model has no such change of samples."""
+
+
 class VersionNotFound(NotFound, code="version_not_found"):
     """The model has no such version."""
 
@@ -178,6 +182,10 @@ class DuplicateRun(Conflict, code="duplicate_run"):
 
 class SamplesPurged(Conflict, code="samples_purged"):
     """Zero data retention removed the samples that this operation needs."""
+
+
+class SampleChanged(Conflict, code="sample_changed"):
+    """Someone else has changed or deleted a sample meanwhile; `details.samples` has it as it is now, and who did it."""
 
 
 class PromotionConflict(Conflict, code="promotion_conflict"):

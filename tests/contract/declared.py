@@ -52,6 +52,8 @@ BODIES: Mapping[Operation[Any], dict[str, Any]] = {
     operations.TRAITS_DISCOVER: {"effort": "low"},
     operations.SAMPLES_ADD: {"samples": [{"trait": "tone", "text": "x", "quality": 1.0}]},
     operations.SAMPLES_UPDATE: {"ids": [1], "held_out": True},
+    operations.SAMPLES_CHANGE: {"quality": 0.5},
+    operations.SAMPLES_APPLY: {"deletes": [{"id": 1}]},
     operations.SAMPLES_DELETE_MANY: {"ids": [1]},
     operations.SAMPLES_SYNTHESIZE: {"effort": "low"},
     operations.VERSIONS_TAG: {"version": "v1"},
@@ -64,7 +66,7 @@ BODIES: Mapping[Operation[Any], dict[str, Any]] = {
     operations.EXTRACT: {"url": "https://nowhere.example"},
 }
 
-_VALUES = {"key": "tone", "sample_id": 1, "name": "v1"}
+_VALUES = {"key": "tone", "sample_id": 1, "change_id": 1, "name": "v1"}
 _TAG = {"name": "best"}
 
 

@@ -70,6 +70,20 @@ def story(send: Sent, world: World, end: Callable[[str], None]) -> None:
     ask("models.import", {"handle": COPY}, body=bundle)
     ask("samples.update", on, body={"ids": [listed["items"][1]["id"]], "held_out": True, "must_pass": True})
     ask("samples.list", {**on, "held_out": "true", "limit": 2})
+    second = listed["items"][1]
+    ask("samples.change", {**on, "sample_id": second["id"]}, body={"group": "conversation 7", "revision": 2})
+    applied = ask(
+        "samples.apply",
+        on,
+        body={
+            "adds": [{**TONE, "text": "Good morning, how are you?", "quality": 1.0}],
+            "updates": [{"id": second["id"], "quality": 0.75, "revision": 3}],
+            "deletes": [{"id": listed["items"][0]["id"]}],
+            "note": "Read again with the support team.",
+        },
+    )
+    ask("samples.undo", {**on, "change_id": applied["id"]})
+    ask("samples.changes", {**on, "sample_id": second["id"], "limit": 2})
     ask("samples.delete", {**on, "sample_id": listed["items"][0]["id"]})
     ask("samples.delete_many", on, body={"ids": added["ids"][-1:]})
     for handle in (HANDLE, COPY):

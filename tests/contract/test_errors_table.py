@@ -42,6 +42,9 @@ ROWS = [
     row("sample_not_found", 404, "DELETE /v1/models/mine.draft/samples/999999999"),
     row("sample_not_found", 404, "DELETE /v1/models/mine.draft/samples/one"),
     row("sample_not_found", 404, "DELETE /v1/models/mine.draft/samples/" + "9" * 40),
+    row("sample_not_found", 404, "PATCH /v1/models/mine.draft/samples/999999999", {"quality": 1}),
+    row("change_not_found", 404, "POST /v1/models/mine.draft/samples/changes/999999999/undo"),
+    row("change_not_found", 404, "POST /v1/models/mine.draft/samples/changes/one/undo"),
     row("version_not_found", 404, "GET /v1/models/mine.ready/versions/v99"),
     row("version_not_found", 404, "GET /v1/models/mine.ready/versions/absent"),
     row("version_not_found", 404, "GET /v1/models/mine.draft/versions/active"),
@@ -125,6 +128,7 @@ DETAILS = {
     ),
     "trait": "trait_not_found",
     "sample_id": "sample_not_found",
+    "change_id": "change_not_found",
     "version": "version_not_found",
     "tag": "tag_not_found",
     "allow": "method_not_allowed",
@@ -173,7 +177,20 @@ def test_the_table_has_every_code_that_a_service_can_answer() -> None:
     classes = [cls for cls in tree(TraitbenchError) if cls.__module__ == TraitbenchError.__module__ and cls.code]
     codes = {cls.code: cls.status for cls in classes}
     del codes["unreachable"]  # the client's own
-    assert {(code, status) for code, status, *_ in ROWS} == set(codes.items())
+    assert {(code, status) for code, status, *_ in ROWS} | {("sample_changed", 409)} == set(codes.items())
+
+
+def test_a_sample_that_someone_else_has_changed(world: World) -> None:
+    path = "/v1/models/mine.draft/samples"
+    first = world.call("GET", path, params={"limit": 1}).body["items"][0]
+    for method, place, body in (
+        ("PATCH", f"{path}/{first['id']}", {"quality": 0.5, "revision": 99}),
+        ("POST", f"{path}/changes", {"deletes": [{"id": first["id"], "revision": 99}]}),
+    ):
+        answer = world.call(method, place, json=body)
+        assert (answer.status, answer.code) == (409, "sample_changed")
+        [shown] = answer.details["samples"]
+        assert (shown["text"], shown["revision"]) == (first["text"], first["revision"])
 
 
 def tree(root: type[TraitbenchError]) -> Iterator[type[TraitbenchError]]:

@@ -27,6 +27,10 @@ QUERY: dict[str, dict[str, tuple[int | str | None, dict[str, Any]]]] = {
         **dict.fromkeys(("newest_first", "count"), (False, {"type": "boolean"})),
         **dict.fromkeys(("trait", "held_out", "cursor", "pending", "provenance", "pole", "text", "ids"), (None, {})),
     },
+    "GET /v1/models/{handle}/samples/changes": {
+        "limit": (20, {"minimum": 1, "maximum": 100}),
+        **dict.fromkeys(("sample_id", "cursor"), (None, {})),
+    },
     "GET /v1/models/{handle}/versions": {"limit": (50, {"minimum": 1, "maximum": 250}), "cursor": (None, {})},
     "GET /v1/models/{handle}/versions/{name}/samples": {
         "limit": (500, {"minimum": 1, "maximum": 5_000}),
@@ -143,7 +147,8 @@ def test_parameters_stand_with_bounds_and_defaults(world: World, operation: str)
 def test_a_body_is_json_and_needed_but_for_these(world: World) -> None:
     bodies = {name: each["requestBody"] for name, each in operations(world).items() if "requestBody" in each}
     without = {name for name in operations(world) if name.split()[0] in ("POST", "PUT", "PATCH")} - bodies.keys()
-    assert without == {"POST /v1/models/{handle}/restore", "POST /v1/models/{handle}/retrain"}
+    undo = "POST /v1/models/{handle}/samples/changes/{change_id}/undo"
+    assert without == {"POST /v1/models/{handle}/restore", "POST /v1/models/{handle}/retrain", undo}
     assert {name for name, body in bodies.items() if not body["required"]} == {
         "POST /v1/models/{handle}/train",
         "POST /v1/models/{handle}/traits/discover",
@@ -243,7 +248,7 @@ UNBOUNDED = {
     },
     "the names of the model": {
         *("ScoreRequest.traits[]", "CompareRequest.traits[]", "BatchRequest.traits[]", "SampleInput.trait"),
-        "VersionsCompareRequest.traits[]",
+        *("VersionsCompareRequest.traits[]", "SampleFields.trait", "SampleEdit.trait"),
     },
     "the words of feedback": {"ScoreRequest.feedback{}"},
     "64 bits": {"VersionRetentionPolicy.keep_unnamed", "VersionActivate.version", "VersionTag.version"},
@@ -258,7 +263,7 @@ def test_every_bound_of_a_request_stands_in_its_schema(world: World) -> None:
         for each in operation.get("requestBody", {"content": {}})["content"].values()
         if "$ref" in each["schema"]
     } - {"Bundle"}  # checked as a whole: see the tests of bundles
-    received |= {"TraitInput", "SampleInput", "VersionRetentionPolicy"}
+    received |= {"TraitInput", "SampleInput", "SampleEdit", "SampleRemoval", "VersionRetentionPolicy"}
     found = {
         place
         for name in received

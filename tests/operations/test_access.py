@@ -32,7 +32,14 @@ FOR_ANY_KEY = {
     *("versions.activations", "versions.compare", "scores.score", "scores.compare", "scores.batch", "extract"),
     "service.me",
 }
-OWNED_READS = {"samples.list", "samples.plan", "samples.rejected", "models.export", "versions.samples"}
+OWNED_READS = {
+    "samples.list",
+    "samples.changes",
+    "samples.plan",
+    "samples.rejected",
+    "models.export",
+    "versions.samples",
+}
 OF_A_MODEL = [each for each in KEYED if "{handle}" in each.path or each is operations.VERSIONS_COMPARE]
 
 # Columns: an authoring key that owns the namespace, a scoring key that owns it, an authoring key that does not own it;

@@ -23,6 +23,7 @@ from traitbench.operations import (
     model_runs,
     models,
     operating,
+    sample_changes,
     samples,
     synthesis,
     training,
@@ -78,6 +79,10 @@ def _made(context: Context, exported: Bundle) -> str:
         "INSERT INTO tb_replaced_samples (sample_id, model_id, first_version_no, last_version_no, trait, text, quality,"
         " provenance, content_sha256, created_at, held_out, must_pass) SELECT random(), model_id, 1, 1, 'warmth',"
         f" '{WORD} text', quality, 'authored', '', 1, 0, 0 FROM tb_samples WHERE model_id = {mine} LIMIT 1",
+        "INSERT INTO tb_sample_changes (model_id, at, first_sample_id, last_sample_id, undoable_until, entries)"
+        f" VALUES ({mine}, 1, 1, 1, 2, X'00')",
+        "INSERT INTO tb_undo_samples (change_id, sample_id, sample)"
+        f" SELECT id, 1, '{WORD}' FROM tb_sample_changes WHERE model_id = {mine}",
         "UPDATE tb_models SET run_id = :handle WHERE handle = :handle",
         f"UPDATE tb_traits SET kind = 'intrinsic', name = '{WORD} name', positive_label = '{WORD} +', negative_label ="
         f" '{WORD} -', discrimination = 0.9, explained_variance = 0.5, discovery = :words WHERE model_id = {mine}",
@@ -86,7 +91,8 @@ def _made(context: Context, exported: Bundle) -> str:
             WHERE version_id IN (SELECT id FROM tb_versions WHERE model_id = {mine})""",
     ):
         in_file(context, statement, handle=handle, words=json.dumps(words))
-    assert _holding(context, handle) == {"tb_traits", "tb_snapshots", "tb_rejected_texts", "tb_replaced_samples"}
+    holding = {"tb_traits", "tb_snapshots", "tb_rejected_texts", "tb_replaced_samples", "tb_undo_samples"}
+    assert _holding(context, handle) == holding
     return handle
 
 
@@ -110,6 +116,8 @@ def _lists(context: Context, handle: str, *, state: str) -> None:
     assert len(kept.items) + len(kept.unreadable) == 1
     samples.list_samples(context, AUTHOR, handle)
     synthesis.rejected(context, AUTHOR, handle)
+    sample_changes.history(context, AUTHOR, handle)
+    sample_changes.sweep(context.engine)
     assert "key_spoilt" in [
         *(key.id for key in keys.every(context.engine).items()),
         *(row.item for row in keys.every(context.engine).unreadable()),
@@ -126,6 +134,7 @@ def _holding(context: Context, handle: str) -> set[str]:
     of = {
         "tb_models": f"id = {mine}",
         "tb_snapshots": f"version_id IN (SELECT id FROM tb_versions WHERE model_id = {mine})",
+        "tb_undo_samples": f"change_id IN (SELECT id FROM tb_sample_changes WHERE model_id = {mine})",
         "tb_vectors": f"sample_id IN (SELECT id FROM tb_samples WHERE model_id = {mine})",
         **dict.fromkeys(with_id.split(), f"model_id = {mine}"),
     }

@@ -43,6 +43,7 @@ def test_a_sample_comes_back_as_it_was_sent(context: Context) -> None:
         "pending": False,
         "score_then": None,
         "group": "Gespräch 7",
+        "revision": 1,
     }
 
 

@@ -7,6 +7,7 @@ from traitbench.store.database import writing
 _LATER_TABLES = (
     *("tb_rejected_texts", "tb_run_texts", "tb_activations", "tb_version_samples"),
     *("tb_version_positions", "tb_asked_positions", "tb_replaced_samples"),
+    *("tb_undo_samples", "tb_sample_changes"),
 )
 _LATER_COLUMNS = {
     "tb_models": (
@@ -14,7 +15,7 @@ _LATER_COLUMNS = {
         *("forked_from", "forked_from_version_no", "forked_after_version_no", "forked_up_to"),
         *("archived_at", "archived_from", "main_trait", "demo_texts", "language_model_allowed"),
     ),
-    "tb_samples": ("held_out", "must_pass", "score_then", "group"),
+    "tb_samples": ("held_out", "must_pass", "score_then", "group", "revision", "changed_by"),
     "tb_tags": ("note",),
     "tb_runs": ("requested_by",),
     "tb_keys": ("person",),

@@ -1,4 +1,4 @@
-"""`client.samples`: add any number, list, hold out, delete, synthesize.
+"""`client.samples`: add any number, list, change, undo, hold out, delete, synthesize.
 
 The API takes up to 500 samples per request and stores all of them or none. `add` does the same for any number of
 samples: it sends as many requests as it needs, and if one fails, it removes the samples of the previous ones.
@@ -16,6 +16,7 @@ from traitbench.client.pages import AsyncPages
 from traitbench.client.wire import SynthType
 from traitbench.contract import operations
 from traitbench.contract.models import Effort, ModelDeleted, RunStarted
+from traitbench.contract.sample_changes import SampleChange, SampleEdit, SampleRemoval
 from traitbench.contract.samples import (
     MOST_SAMPLES,
     Pole,
@@ -125,6 +126,73 @@ class AsyncSamples:
             answer = await self._connection.send(operations.SAMPLES_UPDATE, handle=handle, body=body)
             changed += answer.ids
         return changed
+
+    async def change(
+        self,
+        handle: str,
+        sample_id: int,
+        *,
+        revision: int | None = None,
+        text: str | None = None,
+        quality: float | None = None,
+        trait: str | None = None,
+        held_out: bool | None = None,
+        must_pass: bool | None = None,
+        group: str | None = None,
+    ) -> Sample:
+        """Change one sample of a draft, or feedback that was not learned yet, and return it; its id and origin stay.
+
+        With a `revision`, raise `SampleChanged` if the sample has another one: `details.samples` has it as it is.
+        """
+        fields = {"revision": revision, "text": text, "quality": quality, "trait": trait}
+        fields |= {"held_out": held_out, "must_pass": must_pass, "group": group}
+        body = {name: value for name, value in fields.items() if value is not None}
+        return await self._connection.send(operations.SAMPLES_CHANGE, handle=handle, sample_id=sample_id, body=body)
+
+    async def apply(
+        self,
+        handle: str,
+        *,
+        adds: Sequence[SampleInput] = (),
+        updates: Sequence[SampleEdit] = (),
+        deletes: Sequence[SampleRemoval | int] = (),
+        note: str | None = None,
+    ) -> SampleChange:
+        """Add, change and delete up to 500 samples of a draft: all of it or none. `undo` takes it back for 24 hours.
+
+        Deletions are ids, or say which revision was seen. Raise `SampleChanged` if a sample has another revision by now
+        or was deleted: `details.samples` has each as it is, and who changed it.
+        """
+        body: dict[str, Any] = {
+            "adds": [each.model_dump(exclude_unset=True) for each in adds],
+            "updates": [each.model_dump(exclude_unset=True) for each in updates],
+            "deletes": [
+                {"id": each} if isinstance(each, int) else each.model_dump(exclude_unset=True) for each in deletes
+            ],
+        }
+        body |= {} if note is None else {"note": note}
+        return await self._connection.send(operations.SAMPLES_APPLY, handle=handle, body=body)
+
+    async def undo(self, handle: str, change_id: int) -> SampleChange:
+        """Undo a change as a whole and return the change that did it, which can be undone too.
+
+        Raise `SampleChanged` if a sample has moved since, and `FeatureUnavailable` after 24 hours and under zero
+        retention.
+        """
+        return await self._connection.send(operations.SAMPLES_UNDO, handle=handle, change_id=change_id)
+
+    async def changes(
+        self, handle: str, *, sample_id: int | None = None, limit: int = 20, cursor: str | None = None
+    ) -> AsyncPages[SampleChange]:
+        """List who changed which samples when, newest first; with `sample_id`, only changes of this sample."""
+        return await AsyncPages.begin(
+            lambda at: self._connection.get(
+                operations.SAMPLES_CHANGES,
+                handle=handle,
+                params={"sample_id": sample_id, "limit": limit, "cursor": at},
+            ),
+            cursor,
+        )
 
     async def delete(self, handle: str, sample_id: int) -> ModelDeleted:
         """Remove one sample of a draft, or withdraw feedback that a ready model has not learned yet."""

@@ -187,10 +187,14 @@ class Model(Returned):
 
 
 class ModelDeleted(Returned):
-    """Answer to `DELETE /models/{handle}`, which archives it, and to the deletion of a trait or sample."""
+    """Answer to `DELETE /models/{handle}`, which archives it, and to the deletion of a trait or sample.
+
+    `change_id` is the change of samples to undo; absent if no sample was deleted.
+    """
 
     handle: str
     deleted: bool
+    change_id: int | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
 class TrainRequest(Received):

@@ -38,9 +38,18 @@ from traitbench.contract.operation import (
     Operation,
     Values,
 )
-from traitbench.contract.page import ActivationPage, ModelPage, SamplePage, VersionPage, VersionSamplePage
+from traitbench.contract.page import (
+    ActivationPage,
+    ModelPage,
+    SampleChangePage,
+    SamplePage,
+    VersionPage,
+    VersionSamplePage,
+)
+from traitbench.contract.sample_changes import SampleChange, SampleFields, SamplesApply
 from traitbench.contract.samples import (
     RejectedTexts,
+    Sample,
     SampleIds,
     SamplesCreate,
     SamplesDelete,
@@ -258,6 +267,9 @@ SAMPLES_ADD = Operation(
     transitions=("edit",),
     then={
         "samples.update": {**_SAME, BODY: {"ids": "$response.body#/ids", "held_out": True}},
+        "samples.change": {**_SAME, "sample_id": "$response.body#/ids/0", BODY: {"held_out": True}},
+        "samples.apply": {**_SAME, BODY: {"deletes": [{"id": "$response.body#/ids/0"}]}},
+        "samples.undo": {**_SAME, "change_id": "$response.body#/change_id"},
         "samples.delete": {**_SAME, "sample_id": "$response.body#/ids/0"},
         "samples.delete_many": {**_SAME, BODY: {"ids": "$response.body#/ids"}},
         **_each(_SAME, "samples.list", "traits.discover", "models.train"),
@@ -272,6 +284,44 @@ SAMPLES_LIST = Operation(
 )
 SAMPLES_UPDATE = Operation(
     "samples.update", "PATCH /models/{handle}/samples", WRITE, SampleIds, SamplesUpdate, transitions=("edit",)
+)
+SAMPLES_CHANGE = Operation(
+    "samples.change",
+    "PATCH /models/{handle}/samples/{sample_id}",
+    WRITE,
+    Sample,
+    SampleFields,
+    transitions=("edit", "withdraw"),
+    failures=(errors.SampleNotFound, errors.SampleChanged),
+)
+SAMPLES_APPLY = Operation(
+    "samples.apply",
+    "POST /models/{handle}/samples/changes",
+    WRITE,
+    SampleChange,
+    SamplesApply,
+    transitions=("edit", "withdraw"),
+    failures=(errors.SampleChanged,),
+    then={
+        "samples.undo": {**_SAME, "change_id": "$response.body#/id"},
+        **_each(_SAME, "samples.list", "samples.changes"),
+    },
+)
+SAMPLES_CHANGES = Operation(
+    "samples.changes",
+    "GET /models/{handle}/samples/changes",
+    OWNED_READ,
+    SampleChangePage,
+    failures=(errors.InvalidCursor,),
+)
+SAMPLES_UNDO = Operation(
+    "samples.undo",
+    "POST /models/{handle}/samples/changes/{change_id}/undo",
+    WRITE,
+    SampleChange,
+    transitions=("edit", "withdraw"),
+    failures=(errors.ChangeNotFound, errors.SampleChanged, errors.FeatureUnavailable),
+    then=_each(_SAME, "samples.list", "samples.changes"),
 )
 SAMPLES_DELETE = Operation(
     "samples.delete",

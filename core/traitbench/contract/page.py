@@ -6,6 +6,7 @@ from pydantic import Field
 
 from traitbench.contract.fields import Count, Returned, Unreadable, schema
 from traitbench.contract.models import Model
+from traitbench.contract.sample_changes import SampleChange
 from traitbench.contract.samples import Sample
 from traitbench.contract.versions import Activation, Version, VersionSample
 
@@ -13,6 +14,7 @@ LARGEST_PAGE = 250
 LARGEST_SAMPLE_PAGE = 500
 LARGEST_POSITION_PAGE = 5_000
 """Rows of numbers: those of 50,000 samples take ten requests."""
+LARGEST_CHANGE_PAGE = 100
 
 Item = TypeVar("Item")
 
@@ -54,3 +56,10 @@ class VersionPage(Page[Version]):
 
 class ActivationPage(Page[Activation]):
     """Activations, newest first. They are recorded since the release that introduced them."""
+
+
+class SampleChangePage(Page[SampleChange]):
+    """Changes of samples, newest first. They are recorded since the release that introduced them.
+
+    With `sample_id`, `samples` of each has only that sample.
+    """

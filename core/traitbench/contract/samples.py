@@ -121,9 +121,13 @@ class SamplesCreate(Received):
 
 
 class SampleIds(Returned):
-    """Ids of the samples that were added, changed or deleted, in the order sent."""
+    """Ids of the samples that were added, changed or deleted, in the order sent.
+
+    `change_id` is the change to undo; absent if nothing was changed.
+    """
 
     ids: Annotated[list[int], schema(minItems=1, maxItems=MOST_SAMPLES)]
+    change_id: int | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
 class SamplesUpdate(Received):
@@ -151,6 +155,7 @@ class Sample(Returned):
     sample that a variation was made from; that sample may have been deleted since. A `pending` sample is feedback that
     the model has not learned yet. `score_then` is the score that the text had when the feedback was given. It is null
     for other samples, for feedback on a trait that was not scored, and for feedback that an older release stored.
+    `revision` is 1 at first and rises with each change.
     """
 
     id: int
@@ -168,6 +173,7 @@ class Sample(Returned):
     pending: bool
     score_then: Annotated[int, schema(minimum=0, maximum=100)] | None
     group: str | None = None
+    revision: Annotated[int, schema(minimum=1)] = 1
 
 
 class SynthesizeRequest(Received):

@@ -20,7 +20,7 @@ from traitbench.contract.traits import TraitInput
 from traitbench.encoders import Encoder
 from traitbench.errors import HandleTaken, TraitbenchError, ValidationFailed
 from traitbench.names import parse_handle
-from traitbench.operations import access, bundles, models, sample_vectors, samples, training, traits
+from traitbench.operations import access, bundles, models, rules, sample_vectors, samples, training, traits
 from traitbench.operations.access import Caller
 from traitbench.operations.context import Context
 from traitbench.sample_data import DemoModel, demo_models
@@ -31,6 +31,7 @@ from traitbench.store import traits as stored_traits
 from traitbench.store import vectors as stored_vectors
 from traitbench.store.database import reading, writing
 from traitbench.store.models import ModelRow
+from traitbench.store.sample_changes import Author
 
 _NAMESPACE = "demo"
 _AT_ONCE = 16  # texts, so that a run beside them does not wait long
@@ -140,7 +141,9 @@ def _complete(context: Context, connection: Connection, model: ModelRow, demo: D
     missing = _missing(connection, model, [SampleInput.model_validate(sample) for sample in demo.samples])
     if missing:
         digests = [text_hash(sample.text) for sample in missing]
-        samples.add_to(connection, model, missing, digests, most=context.settings.max_samples)
+        samples.add_to(
+            connection, model, missing, digests, most=context.settings.max_samples, author=Author(None, rules.now())
+        )
 
 
 def _missing(connection: Connection, model: ModelRow, wanted: list[SampleInput]) -> list[SampleInput]:

@@ -15,9 +15,10 @@ from traitbench.errors import FeatureUnavailable
 from traitbench.operations import access, retraining, rules
 from traitbench.operations.context import Context
 from traitbench.operations.trait_names import TraitIndex
-from traitbench.store import models, samples, traits
+from traitbench.store import models, sample_changes, samples, traits
 from traitbench.store.database import writing
 from traitbench.store.models import ModelRow
+from traitbench.store.sample_changes import Author, Writes
 from traitbench.store.traits import TraitRow
 
 
@@ -79,10 +80,11 @@ def store_feedback(
     *,
     scores: Mapping[str, int],
     source_url: str | None = None,
+    by: str | None = None,
 ) -> list[int]:
     """Store feedback as samples and return their ids; start a retrain if it is due.
 
-    `scores` are those of the text now, by trait key; they are stored with the feedback.
+    `scores` are those of the text now, by trait key; they are stored with the feedback. `by` is the name of the key.
     """
     digest = text_hash(text)
     with writing(context.engine) as connection:
@@ -93,24 +95,21 @@ def store_feedback(
         trait_ids = _trait_ids(connection, model, verdicts)
         rules.check_sample_count(samples.count(connection, model.id) + len(verdicts), context.settings.max_samples)
         now = rules.now()
-        ids = samples.add(
-            connection,
-            model.id,
-            [
-                {
-                    "trait_id": trait_ids[verdict.trait],
-                    "text": text,
-                    "quality": verdict.quality,
-                    "provenance": "score_feedback",
-                    "source_url": source_url if len(source_url or "") <= LONGEST_URL else None,
-                    "content_sha256": digest,
-                    "created_at": now,
-                    "pending": True,
-                    "score_then": scores.get(verdict.trait),
-                }
-                for verdict in verdicts
-            ],
-        )
+        new = [
+            {
+                "trait_id": trait_ids[verdict.trait],
+                "text": text,
+                "quality": verdict.quality,
+                "provenance": "score_feedback",
+                "source_url": source_url if len(source_url or "") <= LONGEST_URL else None,
+                "content_sha256": digest,
+                "created_at": now,
+                "pending": True,
+                "score_then": scores.get(verdict.trait),
+            }
+            for verdict in verdicts
+        ]
+        _, ids = sample_changes.write(connection, model, Writes(adds=new), Author(by, now))
         retraining.start_if_due(connection, context.runs, context.settings, model)
     return ids
 

@@ -1,10 +1,11 @@
-"""Samples: add, list, change, delete.
+"""Samples: add, list, mark, delete.
 
 A batch is added or changed as a whole or not at all; the error names every invalid element.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
@@ -28,10 +29,11 @@ from traitbench.operations import access, rules
 from traitbench.operations.access import Caller
 from traitbench.operations.context import Context
 from traitbench.operations.trait_names import Problem, TraitIndex
-from traitbench.store import models, samples, traits
+from traitbench.store import models, sample_changes, samples, traits
 from traitbench.store.cursors import PageRequest
 from traitbench.store.database import reading
 from traitbench.store.models import ModelRow
+from traitbench.store.sample_changes import Author, Writes
 
 EVERY = SampleQuery()
 
@@ -48,54 +50,67 @@ def add(context: Context, caller: Caller, handle: str, body: SamplesCreate) -> S
     """Add labelled texts to a draft; their ids ascend in the order sent."""
     digests = [text_hash(sample.text) for sample in body.samples]
     with access.to_change(context, caller, operations.SAMPLES_ADD, handle) as (connection, model):
-        return SampleIds(ids=add_to(connection, model, body.samples, digests, most=context.settings.max_samples))
+        return add_to(
+            connection, model, body.samples, digests, most=context.settings.max_samples, author=author(caller)
+        )
 
 
 def add_to(
-    connection: Connection, model: ModelRow, sent: list[SampleInput], digests: list[str], *, most: int
-) -> list[int]:
+    connection: Connection,
+    model: ModelRow,
+    sent: list[SampleInput],
+    digests: list[str],
+    *,
+    most: int,
+    author: Author,
+) -> SampleIds:
     """Add samples to a model that the connection has locked; return their ids. `digests` are the texts' SHA-256."""
     index = TraitIndex(traits.rows(connection, model.id))
-    sample_traits = [index.find(sample.trait) for sample in sent]
-    _check(sent, digests, index)
+    if errors := errors_of(sent, digests, index):
+        raise rules.invalid(errors, thing="The samples", known=known(errors, index))
     rules.check_sample_count(samples.count(connection, model.id) + len(sent), most)
     rules.require("edit", model)
-    now = rules.now()
-    ids = samples.add(
-        connection,
-        model.id,
-        [
-            {
-                "trait_id": trait.id,
-                "text": sample.text,
-                "quality": sample.quality,
-                "provenance": "authored",
-                "source_url": sample.source_url,
-                "content_sha256": digest,
-                "held_out": sample.held_out,
-                "must_pass": sample.must_pass,
-                "group": sample.group,
-                "created_at": now,
-            }
-            for sample, digest, trait in zip(sent, digests, sample_traits, strict=True)
-            if trait is not None
-        ],
+    change_id, ids = sample_changes.write(
+        connection, model, Writes(adds=columns_of(sent, digests, index, author.at)), author
     )
     rules.edited(connection, model)
-    return ids
+    return SampleIds(ids=ids, change_id=change_id)
 
 
-def problems_of_parts(context: Context, handle: str, body: Any) -> tuple[list[Problem], dict[str, Any]]:
+def columns_of(sent: list[SampleInput], digests: list[str], index: TraitIndex, now: datetime) -> list[dict[str, Any]]:
+    """The columns of new samples, whose traits exist."""
+    return [
+        {
+            "trait_id": trait.id,
+            "text": sample.text,
+            "quality": sample.quality,
+            "provenance": "authored",
+            "source_url": sample.source_url,
+            "content_sha256": digest,
+            "held_out": sample.held_out,
+            "must_pass": sample.must_pass,
+            "group": sample.group,
+            "created_at": now,
+        }
+        for sample, digest in zip(sent, digests, strict=True)
+        if (trait := index.find(sample.trait)) is not None
+    ]
+
+
+def problems_of_parts(
+    context: Context, handle: str, body: Any, name: str = "samples"
+) -> tuple[list[Problem], dict[str, Any]]:
     """What only the store knows is wrong with samples that are not valid otherwise: unknown traits, wrong hashes.
 
-    Also returns the details that help to correct it. With it, one answer names every bad element.
+    `name` is the field of the body that has the samples. Also returns the details that help to correct it. With it, one
+    answer names every bad element.
     """
-    parts = [_part(element) for element in rules.elements(body, "samples")[:MOST_SAMPLES]]
+    parts = [_part(element) for element in rules.elements(body, name)[:MOST_SAMPLES]]
     with reading(context.engine) as connection:
         model = access.require_model(models.find(connection, handle), handle)
         index = TraitIndex(traits.rows(connection, model.id))
-    errors = [error for position, part in enumerate(parts) for error in _errors(position, part, index)]
-    return errors, _known(errors, index)
+    errors = [error for position, part in enumerate(parts) for error in _errors([name, position], part, index)]
+    return errors, known(errors, index)
 
 
 def list_samples(
@@ -123,9 +138,9 @@ def list_samples(
 def update(context: Context, caller: Caller, handle: str, body: SamplesUpdate) -> SampleIds:
     """Make samples of a draft test samples or training samples, or change which must pass and which belong together."""
     with access.to_change(context, caller, operations.SAMPLES_UPDATE, handle) as (connection, model):
-        known = samples.held_out(connection, model.id, body.ids)
+        held_out = samples.held_out(connection, model.id, body.ids)
         if errors := [
-            error for position, each in enumerate(body.ids) for error in _unchangeable(position, each, body, known)
+            error for position, each in enumerate(body.ids) for error in _unchangeable(position, each, body, held_out)
         ]:
             raise rules.invalid(errors, thing="The samples")
         rules.require("edit", model)
@@ -133,10 +148,12 @@ def update(context: Context, caller: Caller, handle: str, body: SamplesUpdate) -
         fields: dict[str, Any] = {field: value for field, value in sent.items() if value is not None}
         if body.group is not None:
             fields["group"] = body.group if body.group.strip() else None
-        if fields:
-            samples.change(connection, model.id, body.ids, fields)
-            rules.edited(connection, model)
-    return SampleIds(ids=body.ids)
+        if not fields:
+            return SampleIds(ids=body.ids)
+        changed = Writes(updates=dict.fromkeys(body.ids, fields))
+        change_id, _ = sample_changes.write(connection, model, changed, author(caller))
+        rules.edited(connection, model)
+    return SampleIds(ids=body.ids, change_id=change_id)
 
 
 def delete(context: Context, caller: Caller, handle: str, sample_id: int) -> ModelDeleted:
@@ -148,43 +165,55 @@ def delete(context: Context, caller: Caller, handle: str, sample_id: int) -> Mod
                 f"The model {model.handle} has no sample {sample_id}.", details={"sample_id": sample_id}
             )
         rules.require("withdraw" if pending[sample_id] else "edit", model)
-        samples.remove(connection, model.id, [sample_id])
+        change_id, _ = sample_changes.write(connection, model, Writes(deletes=[sample_id]), author(caller))
         if model.state != "ready":
             rules.edited(connection, model)
-    return ModelDeleted(handle=model.handle, deleted=True)
+    return ModelDeleted(handle=model.handle, deleted=True, change_id=change_id)
 
 
 def delete_many(context: Context, caller: Caller, handle: str, body: SamplesDelete) -> SampleIds:
     """Delete samples of a draft, or withdraw feedback that a ready model has not learned yet; all of it or none."""
     with access.to_change(context, caller, operations.SAMPLES_DELETE_MANY, handle) as (connection, model):
         pending = samples.pending(connection, model.id, body.ids)
-        if errors := [_unknown(position, each) for position, each in enumerate(body.ids) if each not in pending]:
+        if errors := [
+            unknown(["ids", position], each) for position, each in enumerate(body.ids) if each not in pending
+        ]:
             raise rules.invalid(errors, thing="The samples")
         rules.require("withdraw" if all(pending.values()) else "edit", model)
-        samples.remove(connection, model.id, body.ids)
+        deleted = Writes(deletes=list(dict.fromkeys(body.ids)))
+        change_id, _ = sample_changes.write(connection, model, deleted, author(caller))
         if model.state != "ready":
             rules.edited(connection, model)
-    return SampleIds(ids=body.ids)
+    return SampleIds(ids=body.ids, change_id=change_id)
 
 
-def _unknown(position: int, sample_id: int) -> Problem:
-    return rules.problem(["ids", position], "unknown_sample", f"the model has no sample {sample_id}")
+def author(caller: Caller, note: str | None = None, *, undoes: int | None = None) -> Author:
+    """What a change of samples is recorded with: who made it, now."""
+    return Author(caller.label, rules.now(), note, undoes)
 
 
-def _unchangeable(position: int, sample_id: int, body: SamplesUpdate, known: Mapping[int, bool]) -> list[Problem]:
+def unknown(loc: Sequence[str | int], sample_id: int) -> Problem:
+    """The problem of an id that no sample of the model has."""
+    return rules.problem(loc, "unknown_sample", f"the model has no sample {sample_id}")
+
+
+def not_held_out(loc: Sequence[str | int], sample_id: int) -> Problem:
+    """The problem of a training sample that must pass."""
+    return rules.problem(loc, "not_held_out", f"sample {sample_id}: {NOT_HELD_OUT}")
+
+
+def _unchangeable(position: int, sample_id: int, body: SamplesUpdate, stored: Mapping[int, bool]) -> list[Problem]:
     """Why a sample cannot be changed as the body says."""
-    if sample_id not in known:
-        return [_unknown(position, sample_id)]
-    held_out = known[sample_id] if body.held_out is None else body.held_out
-    if body.must_pass and not held_out:
-        return [rules.problem(["ids", position], "not_held_out", f"sample {sample_id}: {NOT_HELD_OUT}")]
-    return []
+    if sample_id not in stored:
+        return [unknown(["ids", position], sample_id)]
+    held_out = stored[sample_id] if body.held_out is None else body.held_out
+    return [not_held_out(["ids", position], sample_id)] if body.must_pass and not held_out else []
 
 
-def _check(sent: list[SampleInput], digests: list[str], index: TraitIndex) -> None:
+def errors_of(sent: list[SampleInput], digests: list[str], index: TraitIndex, name: str = "samples") -> list[Problem]:
+    """What is wrong with new samples, which the body has under `name`: unknown traits, wrong hashes."""
     parts = [_Part(each.trait, digest, each.content_sha256) for each, digest in zip(sent, digests, strict=True)]
-    if errors := [error for position, part in enumerate(parts) for error in _errors(position, part, index)]:
-        raise rules.invalid(errors, thing="The samples", known=_known(errors, index))
+    return [error for position, part in enumerate(parts) for error in _errors([name, position], part, index)]
 
 
 def _part(element: Any) -> _Part:
@@ -202,15 +231,16 @@ def _is_unicode(text: str) -> bool:
     return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)
 
 
-def _errors(position: int, part: _Part, index: TraitIndex) -> list[Problem]:
+def _errors(loc: Sequence[str | int], part: _Part, index: TraitIndex) -> list[Problem]:
     errors = []
     if part.trait is not None and index.find(part.trait) is None:
-        errors.append(rules.unknown_trait(["samples", position, "trait"], part.trait))
+        errors.append(rules.unknown_trait([*loc, "trait"], part.trait))
     if part.digest is not None and part.content_sha256 not in (None, part.digest):
         message = "it is not the SHA-256 of the text in UTF-8"
-        errors.append(rules.problem(["samples", position, "content_sha256"], "sha256_mismatch", message))
+        errors.append(rules.problem([*loc, "content_sha256"], "sha256_mismatch", message))
     return errors
 
 
-def _known(errors: list[Problem], index: TraitIndex) -> dict[str, Any]:
+def known(errors: list[Problem], index: TraitIndex) -> dict[str, Any]:
+    """The details that help to correct errors: the traits that exist, if one was unknown."""
     return index.known() if any(error["type"] == "unknown_trait" for error in errors) else {}

@@ -36,7 +36,9 @@ def score(context: Context, caller: Caller, handle: str, body: ScoreRequest, *, 
     if not verdicts:
         return scored
     source = serving.source_of(body.content)
-    ids = feedback.store_feedback(context, name, text, verdicts, scores=scored.scores, source_url=source)
+    ids = feedback.store_feedback(
+        context, name, text, verdicts, scores=scored.scores, source_url=source, by=caller.label
+    )
     return scored.model_copy(update={"metadata": scored.metadata.model_copy(update={"sample_ids": ids})})
 
 

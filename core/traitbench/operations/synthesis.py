@@ -37,9 +37,10 @@ from traitbench.operations.rules import language_model, permitted, sends_nothing
 from traitbench.runs.execution import Execution, Fenced
 from traitbench.scoring.inputs import Vocabulary
 from traitbench.settings import Settings
-from traitbench.store import models, rejected_texts, samples, traits
+from traitbench.store import models, rejected_texts, sample_changes, samples, traits
 from traitbench.store.database import reading, writing
 from traitbench.store.models import ModelRow
+from traitbench.store.sample_changes import Author, Writes
 from traitbench.synthesis import (
     SYNTH_TYPES,
     CannotSynthesize,
@@ -398,7 +399,9 @@ def _finish(connection: Connection, execution: Execution, task: _SynthesisTask, 
     )
     if model is None or model.state != "busy":
         raise Fenced(execution.run.id)
-    samples.add(connection, model.id, fields)
+    if fields:
+        author = Author(execution.run.requested_by, rules.now(), f"Synthesized: {outcome.generator}")
+        sample_changes.write(connection, model, Writes(adds=fields), author)
     if not model.zero_data_retention:
         rejected_texts.add(connection, model.id, _rejected(task, rejects))
     models.move(connection, model, "draft", now=rules.now())

@@ -26,6 +26,7 @@ from traitbench.store import (
     rejected_texts,
     replaced_samples,
     runs,
+    sample_changes,
     samples,
     text_vectors,
     traits,
@@ -70,6 +71,7 @@ def check(engine: Engine, *, patience_s: float = _PATIENCE_SECONDS) -> None:
 def purge(connection: Connection, model_id: int) -> None:
     """Delete the samples of a locked model and everything that contains their words; call `settle` after the commit."""
     samples.purge(connection, model_id)
+    sample_changes.purge(connection, model_id)
     rejected_texts.forget(connection, model_id)
     replaced_samples.purge(connection, model_id)
     version_samples.purge(connection, model_id)

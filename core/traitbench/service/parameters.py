@@ -11,7 +11,7 @@ from starlette.requests import Request
 
 from traitbench.contract.fields import Text, plainly
 from traitbench.contract.models import Effort, RunStarted, State
-from traitbench.contract.page import LARGEST_PAGE, LARGEST_POSITION_PAGE, LARGEST_SAMPLE_PAGE
+from traitbench.contract.page import LARGEST_CHANGE_PAGE, LARGEST_PAGE, LARGEST_POSITION_PAGE, LARGEST_SAMPLE_PAGE
 from traitbench.contract.samples import LONGEST_SEARCH, MOST_SAMPLES, Pole, Provenance
 from traitbench.errors import InvalidParameter, NotAcceptable
 from traitbench.names import HANDLE, TAG, TAG_SCHEMA
@@ -59,6 +59,12 @@ SampleLimit = Annotated[
 ]
 PositionLimit = Annotated[
     int, Field(ge=1, le=LARGEST_POSITION_PAGE), BeforeValidator(_whole), Query(description="Page size.")
+]
+ChangeLimit = Annotated[
+    int, Field(ge=1, le=LARGEST_CHANGE_PAGE), BeforeValidator(_whole), Query(description="Page size.")
+]
+OfSample = Annotated[
+    int | None, Field(ge=1, le=2**53 - 1), BeforeValidator(_whole), Query(description="Only changes of this sample.")
 ]
 Namespace = Annotated[
     Text | None, Query(description="A namespace that the key owns. Without it, the public namespaces are listed.")
@@ -216,6 +222,7 @@ PinnedHandle = Annotated[
 ]
 TraitName = Annotated[str, AfterValidator(segment), Path(description="Key or name of a trait; keys take precedence.")]
 SampleId = Annotated[int, BeforeValidator(_number), Path(description="Id of a sample.")]
+ChangeId = Annotated[int, BeforeValidator(_number), Path(description="Id of a change of samples.")]
 VersionName = Annotated[str, Path(description="`vN`, a tag, or `active`.")]
 TagName = Annotated[
     str,

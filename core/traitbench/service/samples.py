@@ -1,4 +1,4 @@
-"""`/v1/models/{handle}/samples`: add, list, update, delete, plan a synthesis, synthesize."""
+"""`/v1/models/{handle}/samples`: add, list, change, undo, delete, plan a synthesis, synthesize."""
 
 from functools import partial
 
@@ -6,9 +6,11 @@ from fastapi import Response
 
 from traitbench.contract import operations
 from traitbench.contract.models import ModelDeleted, RunStarted
-from traitbench.contract.page import SamplePage
+from traitbench.contract.page import SampleChangePage, SamplePage
+from traitbench.contract.sample_changes import SampleChange, SampleFields, SamplesApply
 from traitbench.contract.samples import (
     RejectedTexts,
+    Sample,
     SampleIds,
     SampleQuery,
     SamplesCreate,
@@ -17,7 +19,7 @@ from traitbench.contract.samples import (
     SynthesisPlan,
     SynthesizeRequest,
 )
-from traitbench.operations import samples, synthesis
+from traitbench.operations import sample_changes, samples, synthesis
 from traitbench.service import parameters
 from traitbench.service.body import Body
 from traitbench.service.caller import Call
@@ -60,6 +62,39 @@ def list_samples(
 def update(call: Call, handle: Handle, body: SamplesUpdate) -> SampleIds:
     """Hold samples of a draft out as test samples, or mark those that must pass: all of them or none."""
     return samples.update(call.context, call.caller, handle, body)
+
+
+@router.serve(operations.SAMPLES_CHANGE)
+def change(call: Call, handle: Handle, sample_id: SampleId, body: SampleFields) -> Sample:
+    """Change one sample of a draft, or feedback that a ready model has not learned yet. Id and origin stay."""
+    return sample_changes.change(call.context, call.caller, handle, sample_id, body)
+
+
+@router.serve(
+    operations.SAMPLES_APPLY,
+    body=partial(Body, problems_of_parts=partial(samples.problems_of_parts, name="adds")),
+)
+def apply(call: Call, handle: Handle, body: SamplesApply) -> SampleChange:
+    """Add, change and delete up to 500 samples of a draft: all of it or none. It can be undone for 24 hours."""
+    return sample_changes.apply(call.context, call.caller, handle, body)
+
+
+@router.serve(operations.SAMPLES_CHANGES)
+def changes(
+    call: Call,
+    handle: Handle,
+    sample_id: parameters.OfSample = None,
+    limit: parameters.ChangeLimit = 20,
+    cursor: parameters.Cursor = None,
+) -> SampleChangePage:
+    """List who changed which samples when, newest first."""
+    return sample_changes.history(call.context, call.caller, handle, sample_id=sample_id, limit=limit, cursor=cursor)
+
+
+@router.serve(operations.SAMPLES_UNDO)
+def undo(call: Call, handle: Handle, change_id: parameters.ChangeId) -> SampleChange:
+    """Undo a change of samples as a whole. It returns the change that did it, which can be undone too."""
+    return sample_changes.undo(call.context, call.caller, handle, change_id)
 
 
 @router.serve(operations.SAMPLES_DELETE)

@@ -44,7 +44,10 @@ _OWN_OF_MODEL = (
     *("archived_at", "archived_from"),
 )
 _OWN_OF_TRAIT = ("id", "model_id", "anchor_sample_ids", "origin_run_id")
-_OWN_OF_SAMPLE = ("id", "model_id", "trait_id", "pending", "seed_sample_id", "origin_run_id")
+_OWN_OF_SAMPLE = (
+    *("id", "model_id", "trait_id", "pending", "seed_sample_id", "origin_run_id"),
+    *("revision", "changed_by"),
+)
 
 Ids = NDArray[np.int64]
 

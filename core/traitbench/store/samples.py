@@ -1,24 +1,38 @@
 """Queries on samples, the labelled texts of a model."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, delete, false, func, or_, select, union_all, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    delete,
+    false,
+    func,
+    literal,
+    or_,
+    select,
+    union_all,
+    update,
+)
 from sqlalchemy import insert as insert_into
 
 from traitbench.contract.samples import Sample, SampleQuery
 from traitbench.store import tables
 from traitbench.store.cursors import PageRequest
-from traitbench.store.rows import ListingRows, read_listing
+from traitbench.store.rows import ListingRows, read_listing, readable
 from traitbench.store.traits import TraitRow
 
 _SAMPLES = tables.samples.c
 _TRAITS = tables.traits.c
 _REPLACED = tables.replaced_samples.c
-_OF_REPLACED: Mapping[str, ColumnElement[Any]] = {"id": _REPLACED.sample_id, "pending": false()}
+_OF_REPLACED: Mapping[str, ColumnElement[Any]] = {"id": _REPLACED.sample_id, "pending": false(), "revision": literal(1)}
 _FIELDS = list(Sample.model_fields)
 _AT_ONCE = 500
 
@@ -70,6 +84,13 @@ def ids(connection: Connection, model_id: int) -> list[int]:
     """The ids of all samples of a model, ascending."""
     return list(
         connection.execute(select(_SAMPLES.id).where(_SAMPLES.model_id == model_id).order_by(_SAMPLES.id)).scalars()
+    )
+
+
+def ids_of_trait(connection: Connection, trait_id: int) -> list[int]:
+    """The ids of all samples of a trait, ascending."""
+    return list(
+        connection.execute(select(_SAMPLES.id).where(_SAMPLES.trait_id == trait_id).order_by(_SAMPLES.id)).scalars()
     )
 
 
@@ -133,16 +154,23 @@ def remove(connection: Connection, model_id: int, sample_ids: Sequence[int]) -> 
     return removed
 
 
+def some(connection: Connection, model_id: int, sample_ids: Iterable[int]) -> dict[int, Sample]:
+    """Those of the samples that a model has and that are readable, by id."""
+    shown = select(tables.samples, _TRAITS.key.label("trait")).join(tables.traits, _TRAITS.id == _SAMPLES.trait_id)
+    mine = shown.where(_SAMPLES.model_id == model_id)
+
+    def one(sample_id: int) -> Sample | None:
+        row = connection.execute(mine.where(_SAMPLES.id == sample_id)).one_or_none()
+        return None if row is None else _sample(row)
+
+    read = (readable(partial(one, sample_id)) for sample_id in sample_ids)
+    return {sample.id: sample for sample in read if sample is not None}
+
+
 def held_out(connection: Connection, model_id: int, sample_ids: Sequence[int]) -> dict[int, bool]:
     """Whether each sample is a test sample, by id; samples that the model does not have are missing."""
     statement = select(_SAMPLES.id, _SAMPLES.held_out).where(_SAMPLES.model_id == model_id, _SAMPLES.id.in_(sample_ids))
     return {row.id: row.held_out for row in connection.execute(statement)}
-
-
-def change(connection: Connection, model_id: int, sample_ids: Sequence[int], fields: Mapping[str, Any]) -> None:
-    """Set fields of some samples of a model."""
-    mine = (_SAMPLES.model_id == model_id, _SAMPLES.id.in_(sample_ids))
-    connection.execute(update(tables.samples).where(*mine).values(**fields))
 
 
 def page(

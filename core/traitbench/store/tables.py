@@ -188,6 +188,10 @@ samples = Table(
     Column("seed_sample_id", _Id),
     Column("generator", String),
     Column("origin_run_id", String),
+    # It rises with each change, so that whoever changes a sample can say which one they have seen. `changed_by` is the
+    # change that the sample's content comes from, null if it is as it was added: an undo brings the one before back.
+    Column("revision", _Id, nullable=False, server_default=text("1")),
+    Column("changed_by", _Id),
     Index("ix_tb_samples_model_id_id", "model_id", "id"),
     Index("ix_tb_samples_trait_id_id", "trait_id", "id"),
     Index(
@@ -198,6 +202,50 @@ samples = Table(
         postgresql_where=text("pending"),
     ),
     sqlite_autoincrement=True,
+)
+
+# Who changed which samples when (`store.sample_changes`). Without texts: it stays as long as the model has samples.
+sample_changes = Table(
+    "tb_sample_changes",
+    metadata,
+    _identity(),
+    _model_id(),
+    Column("at", Moment, nullable=False),
+    # The name of the key; null if the service did it by itself.
+    Column("by", Text),
+    # The smallest and the largest id of its samples: changes are searched by sample.
+    Column("first_sample_id", _Id, nullable=False),
+    Column("last_sample_id", _Id, nullable=False),
+    Column("undoable_until", Moment),
+    # The change that undid this one, and the one that this one undid.
+    Column("undone_by", _Id),
+    Column("undoes", _Id),
+    Column("note", Text),
+    Column("entries", LargeBinary, nullable=False),
+    Index("ix_tb_sample_changes_model_id_id", "model_id", "id"),
+    Index(
+        "ix_tb_sample_changes_undoable_until",
+        "undoable_until",
+        sqlite_where=text("undoable_until IS NOT NULL"),
+        postgresql_where=text("undoable_until IS NOT NULL"),
+    ),
+    sqlite_autoincrement=True,
+)
+
+# Samples as they were before a change, for its undo: as private as samples, and deleted after a day. As JSON, because
+# another column of a sample must not need one here.
+undo_samples = Table(
+    "tb_undo_samples",
+    metadata,
+    Column(
+        "change_id",
+        _Id,
+        ForeignKey("tb_sample_changes.id", ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    Column("sample_id", _Id, primary_key=True, autoincrement=False),
+    Column("sample", Text, nullable=False),
 )
 
 vectors = Table(
