@@ -98,7 +98,7 @@ if adding:
             words = draw_sentence()
         with st.container(width="content"):
             draw_samples_switch("traits")
-    draw_answer(words, own_texts(model))
+    draw_answer(words, own_texts(model, sum(each.stored_samples for each in traits)))
     draw_naming(traits, words)
     draw_suggested(model, suggestions, texts)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -142,6 +142,8 @@ if suggestions:
     with_samples = any(each.stored_samples for each in traits)
     shown = [each for each in suggestions if edited is None or each.key != edited.key]
     draw_suggestions(model.handle, shown, names, texts, with_samples=with_samples)
+if source is None and model.version_no is not None:
+    st.error(f"v{model.version_no} cannot be read, so its figures are missing here. Nothing else is affected.")
 draw_style(traits)
 opens = " The first change opens your draft." if model.state == "ready" else ""
 

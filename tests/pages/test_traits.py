@@ -14,6 +14,7 @@ from tests.pages.drive import (
     ending,
     hold_busy,
     html,
+    leave_few_figures,
     link_query,
     links,
     next_step,
@@ -105,6 +106,24 @@ def test_a_trained_trait_has_its_strip_and_the_way_to_what_is_wrong(workbench: W
     at = workbench.open("traits", model=twice.handle)
     assert "fall on the side of their label. A dot is a sample, a ring is on the wrong side." in words(at)
     assert components(at, "cells")
+
+
+def test_a_version_of_an_older_release_says_why_there_are_no_dots(
+    workbench: Workbench, service: Service, ready: str
+) -> None:
+    leave_few_figures(service.context, ready)
+    said = words(workbench.open("traits", model=ready))
+    assert "1 trait, not measured" in said
+    assert "v1 is of an older release" in said
+
+
+def test_a_trait_that_came_after_the_training_says_so(workbench: Workbench, client: Traitbench, ready: str) -> None:
+    draft = client.models.fork(ready, f"{ready}-next").handle
+    client.traits.add(draft, [TraitInput(name="Clarity", negative_label="vague", positive_label="clear")])
+    said = words(workbench.open("traits", model=draft))
+    assert "2 traits: about 9 in 10 right, 1 is not trained" in said
+    assert "Not part of v1. After training, its samples are dots here." in said
+    assert "Needs 10 vague and 10 clear texts." in said
 
 
 def test_labels_cannot_smuggle_markup_into_the_drawing(workbench: Workbench, client: Traitbench, new: str) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from traitbench.contract.metrics import ScoreCounts
+from traitbench.contract.metrics import ScoreCounts, TraitMetrics
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
@@ -24,10 +24,14 @@ _NAME = 40
 
 @dataclass(frozen=True)
 class MeasuredTrait:
-    """A trait, and how many of its samples have each held-out score by pole; None if that was not measured."""
+    """A trait, and how many of its samples have each held-out score by pole; None if that was not measured.
+
+    Then `why` says why not, in Markdown; it is empty before the first training.
+    """
 
     trait: Trait
     counts: ScoreCounts | None = None
+    why: str = ""
 
     @property
     def right(self) -> int:
@@ -83,8 +87,17 @@ def measured(traits: Sequence[Trait], version: Version | None, before: Sequence[
         now = (trait.negative_label, trait.positive_label)
         if counts is not None and now[0] != now[1] and labels.get(trait.key) == now[::-1]:
             counts = {"positive": counts["negative"][::-1], "negative": counts["positive"][::-1]}
-        result.append(MeasuredTrait(trait, counts))
+        result.append(MeasuredTrait(trait, counts, "" if version is None or counts else _why_none(version, figures)))
     return result
+
+
+def _why_none(version: Version, figures: TraitMetrics | None) -> str:
+    name = f"v{version.version_no}"
+    if figures is None:
+        return f"Not part of {name}. After training, its samples are dots here."
+    if figures.why_not:
+        return f"Not measured in {name}: {plain(figures.why_not.partition(';')[0])}."
+    return f"{name} is of an older release, which did not count the scores of its samples. Train again to see them."
 
 
 def weakest_first(every: Sequence[MeasuredTrait]) -> list[MeasuredTrait]:
@@ -102,6 +115,8 @@ def title_of(every: Sequence[MeasuredTrait]) -> tuple[str, str]:
     """Return the title and the line below it, both as Markdown."""
     number, trained = count(len(every), "trait"), [each for each in every if each.samples]
     if not trained:
+        if why := next((each.why for each in every if each.why), ""):
+            return f"{number}, not measured", why
         return f"{number}, not trained yet", "After training, a dot is a sample, and a ring is on the wrong side."
     hardly, apart = ([each for each in trained if each.separation == separation] for separation in ("hardly", "apart"))
     rest = len(every) - len(trained)

@@ -26,6 +26,7 @@ WORDS = ("traits.left_word", "traits.right_word")
 """The keys of the two words."""
 
 _OPEN, _TURN, _NAMED = "traits.adding", "traits.turn", "traits.named"
+_TEXTS = "traits.own_texts"
 _NAME, _KEY, _PROBLEMS = "traits.new_name", "traits.new_key", "traits.new_problems"
 _SHOWN, _MOST, _LONGEST, _PHRASES = 3, 60, 160, 3
 _NUMBERS = ("", "One", "Two", "Three")
@@ -138,12 +139,19 @@ def _draw_problems(problems: Mapping[str, str], *fields: str) -> None:
             st.markdown(f":small[:red[:material/error: {said}]]")
 
 
-def own_texts(model: Model) -> list[str]:
-    """Return a few of the texts that a person has here: those to label, else those of the model."""
-    own = [*pool.texts(model.handle).values()][:_MOST]
-    with suppress(TraitbenchError):
-        return own or texts_of(model)[:_MOST]
-    return []
+def own_texts(model: Model, samples: int) -> Sequence[str]:
+    """Return a few of the texts that a person has here: those to label, else those of the model, which has `samples`.
+
+    They are read once, not at every key.
+    """
+
+    def read() -> Sequence[str]:
+        own = [*pool.texts(model.handle).values()][:_MOST]
+        with suppress(TraitbenchError):
+            return own or texts_of(model)[:_MOST]
+        return []
+
+    return session.once(_TEXTS, (model.handle, samples), read)
 
 
 def draw_suggested(model: Model, suggestions: Sequence[Trait], texts: Mapping[str, str]) -> None:

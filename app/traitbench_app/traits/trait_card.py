@@ -146,10 +146,9 @@ def _draw_strip(
     """Draw the strip; return which dots are open, as `draw_opened` takes them."""
     trait = each.trait
     if each.counts is None:
-        if source is not None and trait.kind == "extrinsic" and trait.stored_samples:
-            st.caption("Not part of the version in use. After training, its samples are dots here.")
-        elif not trait.stored_samples:
-            st.caption("By its two words alone, not tested." if trait.kind == "extrinsic" else "Not trained yet.")
+        by_words = "By its two words alone, not tested." if trait.kind == "extrinsic" else "Not trained yet."
+        if said := each.why or ("" if trait.stored_samples else by_words):
+            st.caption(said)
         return None
     look = partial(strip, negative=trait.negative_label, positive=trait.positive_label, is_labelled=False)
     among = [other.counts for other in beside if other.counts is not None]
