@@ -1,1 +1,1 @@
-"""Parts of the Traits page: the form, the balance of the poles, discovery, and why editing is closed."""
+"""Parts of the Traits page: cards, the list, the editor, a new trait, discovery."""

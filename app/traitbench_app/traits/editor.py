@@ -10,6 +10,7 @@ from traitbench.contract.traits import Aggregation, Trait
 from traitbench.definitions import can_define
 from traitbench.display.text import count, plain, shortened
 from traitbench_app.parts.controls import ask
+from traitbench_app.parts.heading import is_open_draft
 from traitbench_app.shell import session
 from traitbench_app.traits.editing import (
     Field,
@@ -171,7 +172,7 @@ def _area(model: Model, trait: Trait, field: Field, label: str, hint: str) -> No
         label,
         key=key,
         persist_state="session",
-        label_visibility="collapsed",
+        label_visibility="visible" if field == "rest" else "collapsed",
         height=84,
         placeholder=hint,
         on_change=lambda: _save(model, trait, field, key),
@@ -207,7 +208,9 @@ def _take(values: Mapping[str, str]) -> None:
 
 
 def _key(model: Model, trait: Trait, field: Field) -> str:
-    return f"traits.field.{model.handle}.{trait.key}.{field}"
+    # The draft that an edit opens has the same fields as its model, so that what is typed meanwhile stays.
+    of = model.forked_from.handle if model.forked_from is not None and is_open_draft(model) else model.handle
+    return f"traits.field.{of}.{trait.key}.{field}"
 
 
 def _show(key: str, now: str | int) -> None:

@@ -33,7 +33,7 @@ _CSS = """
 .split span { padding: 0 6px; border-radius: 3px; overflow: hidden; min-width: fit-content; }
 .split .a { background: var(--tb-left-soft); color: var(--tb-left-ink); }
 .split .b { background: var(--tb-right-soft); color: var(--tb-right-ink); text-align: right; }
-button { all: unset; position: absolute; inset: 0; cursor: pointer; }
+button { all: unset; position: absolute; inset: 0; z-index: 1; cursor: pointer; }
 button:hover { background: color-mix(in srgb, var(--tb-ink) 4%, transparent); }
 button[aria-pressed="true"] { box-shadow: inset 3px 0 0 var(--tb-ink); }
 button:focus-visible { outline: 2px solid var(--tb-accent-ink); outline-offset: -2px; }

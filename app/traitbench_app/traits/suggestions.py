@@ -51,7 +51,7 @@ def draw_suggestions(
     picked = [trait for trait in suggestions if session.get(_picked(trait))]
     _draw_bulk(handle, suggestions, picked, texts)
     for position, trait in enumerate(suggestions):
-        with st.container(border=True, key=f"traits.suggestion.{trait.key}"):
+        with st.container(border=True, key=f"card.suggestion.{trait.key}"):
             _draw_one(handle, trait, names, texts, first=position == 0)
 
 
