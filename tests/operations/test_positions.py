@@ -17,8 +17,9 @@ from traitbench.contract.samples import SampleQuery
 from traitbench.contract.traits import TraitInput
 from traitbench.contract.versions import VersionSample
 from traitbench.encoders.registry import load_encoder
-from traitbench.fitting.fit import out_of_fold as out_of_fold_of
-from traitbench.local.training import TrainingSettings, out_of_fold
+from traitbench.fitting.fit import EncoderIdentity, out_of_fold
+from traitbench.local.training import collected_samples, label_axes
+from traitbench.local.vectors import sample_vectors
 from traitbench.operations import bundles, held_out_positions, samples, traits, versions
 from traitbench.operations.context import Context
 from traitbench.operations.worker import answer_positions
@@ -89,10 +90,17 @@ def test_a_training_stores_what_fits_said_of_samples_that_they_had_not_seen(cont
     assert all((found[each.id].trait, found[each.id].held_out) == (each.trait, each.held_out) for each in own)
     given = traits.list_traits(context, AUTHOR, handle).traits
     learned = [sample for sample in own if not sample.held_out]
-    settings = TrainingSettings("low", encoder=context.settings.encoder)
-    chosen = {key: each.model_dump() for key, each in version.metrics.traits.items()}
     encoder = load_encoder(context.settings.encoder, cache=context.settings.cache)
-    fitted = out_of_fold(given, learned, settings, chosen=chosen, encoder=encoder)
+    collected = collected_samples(
+        given, learned, sample_vectors(encoder, learned), label_axis=label_axes(encoder, context.settings.cache).of
+    )
+    fitted = out_of_fold(
+        collected,
+        encoder=EncoderIdentity.of(encoder),
+        effort="low",
+        fixed={key: each.model_dump() for key, each in version.metrics.traits.items()},
+        modes=encoder.modes,
+    )
     for key, result in fitted.items():
         ids = [sample.id for sample in learned if sample.trait == key]
         assert [found[each].position for each in ids] == result.positions.tolist()
@@ -295,11 +303,10 @@ def test_a_purge_while_positions_are_worked_out_leaves_none(context: Context, mo
     forget(context, version_id)
     with pytest.raises(errors.Unavailable):
         rows(context, handle)
-    fit = out_of_fold_of
 
     def purged(*given: Any, **fields: Any) -> Any:
         author.update(context, handle, zero_data_retention=True)
-        return fit(*given, **fields)
+        return out_of_fold(*given, **fields)
 
     monkeypatch.setattr(held_out_positions, "out_of_fold", purged)
     answer_positions(context.engine, context.settings)

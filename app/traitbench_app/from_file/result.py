@@ -9,7 +9,7 @@ from traitbench.display.quality import by_trait, evidence_on
 from traitbench.display.text import count, plain, shortened
 from traitbench_app.from_file.making import plan_of
 from traitbench_app.parts.controls import draw_title, primary_link, question
-from traitbench_app.parts.scored_samples import find, pole_in_words
+from traitbench_app.parts.scored_samples import NotKnown, draw_not_known, of, pole_in_words, texts_of
 from traitbench_app.parts.scored_text import draw_scored_text
 from traitbench_app.parts.strips import draw_more, draw_strips, first_few, how_to_read, weakest_first
 from traitbench_app.shell import session
@@ -71,12 +71,15 @@ def _unseen(model: Model) -> str:
 
 def _draw_mistakes(model: Model, version: Version, traits: list[Trait]) -> None:
     """Draw the worst mistakes of all traits."""
-    scores = find(model, version, traits)
-    if scores is None:
+    rows = of(model, version)
+    if isinstance(rows, NotKnown):
+        draw_not_known(model, version, rows)
         return
-    wrong = [(each, trait) for trait in traits for each in scores.wrong(trait.key)]
-    wrong.sort(key=lambda pair: -pair[0].distance)
-    for each, trait in wrong[:_MISTAKES]:
+    by_key = {trait.key: trait for trait in traits}
+    found = texts_of(model, version, (row for row in rows.values() if row.right is False and row.trait in by_key))
+    wrong = found.scores
+    for each in wrong[:_MISTAKES]:
+        trait = by_key[each.axis.key]
         st.markdown(
             f"{plain(shortened(each.first.text, 90))}  \n:small[labelled **{pole_in_words(each.positive, trait)}**, "
             f"scored {each.points}]"
@@ -84,4 +87,4 @@ def _draw_mistakes(model: Model, version: Version, traits: list[Trait]) -> None:
     if not wrong:
         st.markdown("No mistakes: every sample is on the side of its label.")
     elif len(wrong) > _MISTAKES:
-        st.caption(f"The worst {_MISTAKES} of {count(len(wrong), 'mistake')}.")
+        st.caption(f"The worst {_MISTAKES} of {count(len(wrong) + found.left_out, 'mistake')}.")

@@ -12,12 +12,12 @@ from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.display.moved import STYLE, moved
 from traitbench.display.text import count, plain, shortened
-from traitbench.local.mistakes import HeldOutScore
+from traitbench.local.unseen import UnseenScore
 from traitbench_app.parts.advice import wrong_in
 from traitbench_app.parts.controls import page_of, question
 from traitbench_app.parts.model_actions import can_improve, forks_of, free_name
 from traitbench_app.parts.runs import MISTAKES
-from traitbench_app.parts.scored_samples import draw_text, find
+from traitbench_app.parts.scored_samples import NotKnown, draw_not_known, draw_text, of, texts_of
 from traitbench_app.parts.strips import may_review
 from traitbench_app.parts.version_figures import label, names_of
 from traitbench_app.shell import session
@@ -25,7 +25,7 @@ from traitbench_app.shell.service import attempt, client, guarded
 from traitbench_app.workspace.changes import Decision, carried, remember, save
 from traitbench_app.workspace.samples import all_samples, forget_samples
 
-Mistake = tuple[HeldOutScore, Trait]
+Mistake = tuple[UnseenScore, Trait]
 
 _STATE = "train.mistakes"
 _DONE: Mapping[Decision, str] = {"keep": "kept", "flip": "changed", "delete": "deleted"}
@@ -40,12 +40,14 @@ def draw_first_mistakes(model: Model, version: Version, traits: Sequence[Trait])
     @st.fragment
     def review() -> None:
         with guarded(), question("Its mistakes, worst first", key="train.mistakes"):
-            mistakes = _mistakes(model, version, traits)
-            if mistakes is None:
+            found = _mistakes(model, version, traits)
+            if found is None:
                 return
+            mistakes, left_out = found
             _draw_rows(model, version, traits, _open(model, version, mistakes)[:_FIRST])
+            every = "the worst" if left_out else "all"
             if len(mistakes) > _FIRST and st.button(
-                f"Review all {len(mistakes):,}", icon=":material/rule:", shortcut="M", key="train.to_mistakes",
+                f"Review {every} {len(mistakes):,}", icon=":material/rule:", shortcut="M", key="train.to_mistakes",
                 on_click=session.put, args=({"show": MISTAKES},),
             ):  # fmt: skip
                 st.rerun()
@@ -56,9 +58,10 @@ def draw_first_mistakes(model: Model, version: Version, traits: Sequence[Trait])
 
 def draw_all_mistakes(model: Model, version: Version, traits: Sequence[Trait]) -> None:
     """Draw all mistakes, or those of one trait, with the highlights of the first."""
-    mistakes = _mistakes(model, version, traits)
-    if mistakes is None:
+    found = _mistakes(model, version, traits)
+    if found is None:
         return
+    mistakes, left_out = found
     if not mistakes:
         st.success("No mistakes: every sample is on the side of its label.", icon=":material/check:")
         return
@@ -74,7 +77,8 @@ def draw_all_mistakes(model: Model, version: Version, traits: Sequence[Trait]) -
     def review() -> None:
         with guarded(), st.container(border=True, key="train.mistakes.all"):
             left = [each for each in _open(model, version, mistakes) if chosen in (None, each[1].key)]
-            st.markdown(f"**{count(len(left), 'mistake')} to review**, worst first.")
+            others = f" {count(left_out, 'other sample')} on the wrong side come after these." if left_out else ""
+            st.markdown(f"**{count(len(left), 'mistake')} to review**, worst first.{others}")
             slot = st.container()
             page = page_of(left, _PAGE, key=f"train.mistakes.page:{chosen}")
             with slot:
@@ -84,19 +88,18 @@ def draw_all_mistakes(model: Model, version: Version, traits: Sequence[Trait]) -
     review()
 
 
-def _mistakes(model: Model, version: Version, traits: Sequence[Trait]) -> list[Mistake] | None:
-    """Return all mistakes, worst first; if they cannot be had, say why and return None."""
-    scores = find(model, version, traits)
-    if scores is None:
+def _mistakes(model: Model, version: Version, traits: Sequence[Trait]) -> tuple[list[Mistake], int] | None:
+    """Return the mistakes, worst first, and how many samples are left out of them, as there are very many.
+
+    If they cannot be had, say why and return None.
+    """
+    rows = of(model, version)
+    if isinstance(rows, NotKnown):
+        draw_not_known(model, version, rows)
         return None
-    for trait in traits:
-        if trait.key in scores.changed:
-            st.caption(
-                f":material/info: The samples of {plain(trait.name)} changed since {label(version)} was trained, so "
-                "this list may differ from its counts."
-            )
-    mistakes = [(each, trait) for trait in traits for each in scores.wrong(trait.key)]
-    return sorted(mistakes, key=lambda mistake: -mistake[0].distance)
+    by_key = {trait.key: trait for trait in traits}
+    found = texts_of(model, version, (row for row in rows.values() if row.right is False and row.trait in by_key))
+    return [(each, by_key[each.axis.key]) for each in found.scores], found.left_out
 
 
 def _open(model: Model, version: Version, mistakes: Sequence[Mistake]) -> list[Mistake]:
@@ -132,7 +135,7 @@ def _draw_rows(
                 )
 
 
-def _in_html(scored: HeldOutScore, trait: Trait, name: str) -> str:
+def _in_html(scored: UnseenScore, trait: Trait, name: str) -> str:
     notes = ["a test sample"] if scored.first.held_out else []
     notes += [f"{len(scored.samples)} samples"] if len(scored.samples) > 1 else []
     about = ", ".join(filter(None, (name, *notes, "labelled")))

@@ -24,8 +24,7 @@ from traitbench.encoders.file_cache import cached_bytes
 from traitbench.encoders.registry import built_in, load_encoder
 from traitbench.encoders.vocabulary import load_vocabulary, words_to_encode
 from traitbench.fitting.collect import collect, spelled, to_spell
-from traitbench.fitting.fit import SCORING_METHODS, EncoderIdentity, OutOfFold, TraitSamples, fit, ignore
-from traitbench.fitting.fit import out_of_fold as out_of_fold_of
+from traitbench.fitting.fit import SCORING_METHODS, EncoderIdentity, TraitSamples, fit, ignore
 from traitbench.fitting.search import EFFORTS
 from traitbench.fitting.work import ProgressListener
 from traitbench.local.samples import AnySample, AnyTrait
@@ -104,26 +103,6 @@ def train(
     return LocalVersion(
         trained.snapshot, [*map(LocalTrait.of, traits)], metrics, len(samples), configured=settings.encoder
     )
-
-
-def out_of_fold(
-    traits: Sequence[AnyTrait],
-    samples: Sequence[AnySample],
-    settings: TrainingSettings,
-    *,
-    chosen: Mapping[str, Any],
-    encoder: Encoder,
-) -> dict[str, OutOfFold]:
-    """Fit the traits again and return the out-of-fold positions of their samples, in the order given.
-
-    `chosen` are, by trait key, the settings that an earlier training chose. Traits without samples are left out.
-    """
-    able = {each.trait for each in samples}
-    traits = [each for each in traits if each.key in able]
-    vectors = _vectors(encoder, traits, samples)
-    collected = collected_samples(traits, samples, vectors, label_axis=_label_axis(encoder, settings))
-    identity = EncoderIdentity.of(encoder)
-    return out_of_fold_of(collected, encoder=identity, effort=settings.effort, fixed=chosen, modes=encoder.modes)
 
 
 def collected_samples(
