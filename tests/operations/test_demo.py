@@ -55,6 +55,8 @@ def test_a_first_start_imports_trained_demo_models_and_a_second_changes_nothing(
             request = ScoreRequest(content=next(iter(demo.examples.values())))
             scored = scores.score(context, VISITOR, demo.handle, request, request_id="")
             assert scored.scores.keys() == {trait["key"] for trait in demo.traits}
+            rows = versions.list_samples(context, OWNER, demo.handle, "v1", limit=5_000).items
+            assert sum(row.position is not None for row in rows) == len(demo.samples)
         ensure_demo_models(context)
         assert {model.handle: model for model in models.list_models(context, VISITOR).items} == made
 

@@ -23,7 +23,9 @@ from traitbench.local.vectors import sample_vectors
 from traitbench.operations import bundles, held_out_positions, samples, traits, versions
 from traitbench.operations.context import Context
 from traitbench.operations.worker import answer_positions
+from traitbench.scoring.snapshot import Snapshot
 from traitbench.store import tables, version_positions
+from traitbench.store import versions as stored_versions
 from traitbench.store.database import reading, writing
 
 LABELLED = [
@@ -207,6 +209,25 @@ def test_without_a_record_of_its_samples_those_of_its_time_are_taken(context: Co
         table = tables.version_samples
         connection.execute(delete(table).where(table.c.version_id == version_id))
     assert worked_out(context, handle) == before
+
+
+def test_an_axis_that_another_processor_rounded_is_the_same(context: Context) -> None:
+    handle = trained(context)
+    before, version = rows(context, handle), author.active(context, handle)
+    for factor, is_same in ((1 + 1e-6, True), (1 + 1e-3, False)):
+        forget(context, version.version_id)
+        with writing(context.engine) as connection:
+            snapshot = stored_versions.snapshot(connection, version.version_id)
+            axis = Snapshot.from_json(snapshot).traits[0].vector * np.float32(factor)
+            snapshot["traits"][0]["vector"] = base64.b64encode(axis.astype("<f4").tobytes()).decode()
+            stored_versions.rewrite(connection, version.version_id, snapshot, param_hash="other")
+        if is_same:
+            assert [each.position for each in worked_out(context, handle) if not each.held_out] == [
+                each.position for each in before if not each.held_out
+            ]
+        else:
+            with pytest.raises(errors.FeatureUnavailable):
+                worked_out(context, handle)
 
 
 def test_a_killed_worker_begins_again_and_is_not_given_endless_attempts(

@@ -76,8 +76,8 @@ def _draw_mistakes(model: Model, version: Version, traits: list[Trait]) -> None:
         draw_not_known(model, version, rows)
         return
     by_key = {trait.key: trait for trait in traits}
-    found = texts_of(model, version, (row for row in rows.values() if row.right is False and row.trait in by_key))
-    wrong = found.scores
+    listed = texts_of(model, version, (row for row in rows.values() if row.right is False and row.trait in by_key))
+    wrong = listed.scores
     for each in wrong[:_MISTAKES]:
         trait = by_key[each.axis.key]
         st.markdown(
@@ -87,4 +87,4 @@ def _draw_mistakes(model: Model, version: Version, traits: list[Trait]) -> None:
     if not wrong:
         st.markdown("No mistakes: every sample is on the side of its label.")
     elif len(wrong) > _MISTAKES:
-        st.caption(f"The worst {_MISTAKES} of {count(len(wrong) + found.left_out, 'mistake')}.")
+        st.caption(f"The worst {_MISTAKES} of {count(len(wrong) + listed.left_out, 'mistake')}.")

@@ -146,13 +146,13 @@ def draw_cell_texts(
         axis = axes_of(whole_version(model.handle, version)).get(trait.key)
         own = [row for row in rows.values() if row.trait == trait.key and not row.held_out]
         chosen = [] if axis is None else [row for row in own if any(map(which, possible_scores(row, axis)))]
-        found = texts_of(model, version, chosen)
-        scores = [each for each in found.scores if which(each)]
+        texts = texts_of(model, version, chosen)
+        scores = [each for each in texts.scores if which(each)]
         if not scores:
             st.caption("These texts are no longer among the samples.")
             return
-        if found.left_out:
-            st.caption(f"The {len(scores):,} texts farthest from their label. {found.left_out:,} are left out.")
+        if texts.left_out:
+            st.caption(f"The {len(scores):,} texts farthest from their label. {texts.left_out:,} are left out.")
         event = st.dataframe(
             table_of(scores, trait).drop(columns=["Label", "Measured"]),
             hide_index=True,

@@ -40,10 +40,10 @@ def draw_first_mistakes(model: Model, version: Version, traits: Sequence[Trait])
     @st.fragment
     def review() -> None:
         with guarded(), question("Its mistakes, worst first", key="train.mistakes"):
-            found = _mistakes(model, version, traits)
-            if found is None:
+            listed = _mistakes(model, version, traits)
+            if listed is None:
                 return
-            mistakes, left_out = found
+            mistakes, left_out = listed
             _draw_rows(model, version, traits, _open(model, version, mistakes)[:_FIRST])
             every = "the worst" if left_out else "all"
             if len(mistakes) > _FIRST and st.button(
@@ -58,10 +58,10 @@ def draw_first_mistakes(model: Model, version: Version, traits: Sequence[Trait])
 
 def draw_all_mistakes(model: Model, version: Version, traits: Sequence[Trait]) -> None:
     """Draw all mistakes, or those of one trait, with the highlights of the first."""
-    found = _mistakes(model, version, traits)
-    if found is None:
+    listed = _mistakes(model, version, traits)
+    if listed is None:
         return
-    mistakes, left_out = found
+    mistakes, left_out = listed
     if not mistakes:
         st.success("No mistakes: every sample is on the side of its label.", icon=":material/check:")
         return
@@ -98,8 +98,8 @@ def _mistakes(model: Model, version: Version, traits: Sequence[Trait]) -> tuple[
         draw_not_known(model, version, rows)
         return None
     by_key = {trait.key: trait for trait in traits}
-    found = texts_of(model, version, (row for row in rows.values() if row.right is False and row.trait in by_key))
-    return [(each, by_key[each.axis.key]) for each in found.scores], found.left_out
+    listed = texts_of(model, version, (row for row in rows.values() if row.right is False and row.trait in by_key))
+    return [(each, by_key[each.axis.key]) for each in listed.scores], listed.left_out
 
 
 def _open(model: Model, version: Version, mistakes: Sequence[Mistake]) -> list[Mistake]:

@@ -2,7 +2,8 @@
 
 A training stores them. A version from before, or from a bundle without them, gets them once, when they are asked for:
 its traits are fitted again with the settings that it chose, in the worker but not as a run, so no model is busy. They
-are those of its training only if its samples are the same, and then the fit gives the version's axes again.
+are those of its training only if its samples are the same, and then the fit gives the version's axes again, but for
+rounding.
 
 A worker that is killed begins again. Every attempt is counted, so that a version that brings the worker down is given
 up. Several workers may find the same positions; the first to finish stores them.
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine
 
 from traitbench.contract.metrics import Metrics
+from traitbench.contract.versions import Version
 from traitbench.encoders import Encoder, EncoderUnavailable, Vectors
 from traitbench.encoders.registry import load_encoder_of
 from traitbench.errors import UnreadableRow
@@ -35,8 +37,10 @@ from traitbench.store.samples import Label
 from traitbench.store.traits import TraitRow
 from traitbench.store.vectors import Vector
 from traitbench.store.version_positions import Asked, Positions
+from traitbench.store.version_samples import Records
 
 _MOST_ATTEMPTS = 5
+_ROUNDING = 1e-4  # of the largest number of an axis
 _AT_ONCE = 16  # texts, so that a run beside them does not wait long
 
 
@@ -67,13 +71,17 @@ def answer(engine: Engine, settings: Settings, asked: Asked) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Inputs:
-    """A version with the samples that it was trained with and measured on, and their vectors by hash as stored."""
+    """A version with the samples that it was trained with and measured on, and their vectors by hash as stored.
+
+    `is_recorded` says whether a record of the version's training names these samples.
+    """
 
     snapshot: Snapshot
     metrics: Metrics
     traits: Sequence[TraitRow]
     trained: Sequence[Label]
     tests: Sequence[Label]
+    is_recorded: bool
     known: dict[str, Vector]
 
 
@@ -103,24 +111,24 @@ def _read(connection: Connection, asked: Asked) -> _Inputs:
     rows = {row.key: row for row in traits.rows(connection, asked.model_id)}
     if not rows.keys() >= {trait.key for trait in snapshot.traits}:
         raise _Impossible("changed")
-    trained, tests = _samples(connection, asked, version.version_no, version.sample_count)
+    record = version_samples.read(connection, asked.version_id)
+    trained, tests = _samples(connection, asked, record, version)
     own = [rows[trait.key] for trait in snapshot.traits if rows[trait.key].kind == "extrinsic"]
-    return _Inputs(snapshot, version.metrics, own, trained, tests, {})
+    return _Inputs(snapshot, version.metrics, own, trained, tests, record is not None, {})
 
 
 def _samples(
-    connection: Connection, asked: Asked, version_no: int, trained_with: int
+    connection: Connection, asked: Asked, record: Records | None, version: Version
 ) -> tuple[list[Label], list[Label]]:
     """The samples that the version was trained with and measured on, if the model still has all of them."""
     every = samples.all_labels(connection, asked.model_id)
-    record = version_samples.read(connection, asked.version_id)
     if record is not None:
         own = list(version_samples.recorded_of(record, every))
         if len(own) < len(record):
             raise _Impossible("changed")
         return [each for each in own if not each.held_out], [each for each in own if each.held_out]
-    ids = {each.id for each in neighbours.training_samples(connection, asked.model_id, version_no)}
-    if len(ids) != trained_with:
+    ids = {each.id for each in neighbours.training_samples(connection, asked.model_id, version.version_no)}
+    if len(ids) != version.sample_count:
         raise _Impossible("changed")
     return [each for each in every if each.id in ids], [each for each in every if each.held_out]
 
@@ -158,9 +166,16 @@ def _positions(encoder: Encoder, settings: Settings, inputs: _Inputs) -> dict[st
         modes=encoder.modes,
     )
     axes = {axis.key: axis.vector for axis in inputs.snapshot.traits}
-    if any(not np.array_equal(result.vector, axes[key]) for key, result in fitted.items()):
+    if not all(_is_same(result.vector, axes[key], inputs.is_recorded) for key, result in fitted.items()):
         raise _Impossible("changed")
     return {key: result.positions for key, result in fitted.items()}
+
+
+def _is_same(vector: Vector, axis: Vector, is_recorded: bool) -> bool:
+    """Whether a fit gave the axis of the version, to the bit unless a record says that the samples are the same."""
+    # Another kind of processor rounds otherwise.
+    most = _ROUNDING * float(np.abs(axis).max(initial=0)) if is_recorded else 0.0
+    return vector.shape == axis.shape and float(np.abs(vector - axis).max(initial=0)) <= most
 
 
 def _of_tests(engine: Engine, encoder: Encoder, inputs: _Inputs) -> NDArray[np.float64]:

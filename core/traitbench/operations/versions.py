@@ -46,7 +46,7 @@ from traitbench.store.versions import VersionRow
 
 _RETRY_SECONDS = "2"
 _REASONS = {
-    "changed": "its samples or traits have changed since",
+    "changed": "its samples or traits have changed since, or its release trained otherwise",
     "encoder": "its encoder is not installed",
     "damaged": "its parameters are damaged",
     "failed": "several attempts have failed",
