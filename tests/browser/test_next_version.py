@@ -27,6 +27,7 @@ def in_use(workbench: Started, handle: str) -> str:
     return handle
 
 
+@pytest.mark.soak
 def test_a_wrong_score_becomes_a_better_version_and_back(workbench: Started, page: Page, in_use: str) -> None:
     handle = in_use
     clicks = 0

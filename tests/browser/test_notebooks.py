@@ -123,6 +123,7 @@ def label_three(page: Page) -> None:
     expect(page.get_by_text("The first figures need 1 more text at cold.")).to_be_visible()
 
 
+@pytest.mark.soak
 def test_in_jupyterlab(page: Page, tmp_path: Path) -> None:
     cells: list[dict[str, object]] = [
         {"cell_type": "code", "id": name, "execution_count": None, "metadata": {}, "outputs": [], "source": source}

@@ -132,6 +132,7 @@ def test_a_scoring_person_only_scores_and_a_revoked_key_ends_it(guarded: Started
     assert answer(guarded, "GET", "/", Cookie=f"{window.cookies()[0]['name']}={window.cookies()[0]['value']}")[0] == 401
 
 
+@pytest.mark.soak
 @pytest.mark.browser
 def test_a_batch_is_seen_by_its_owner_only(
     guarded: Started, link: str, window: BrowserContext, another_window: BrowserContext, handle: str

@@ -76,6 +76,7 @@ def test_what_is_wrong_with_it_is_said_as_of_a_small_one(
     assert http.get("/v1/models/large.wrong").status_code == 404
 
 
+@pytest.mark.soak
 def test_values_that_fill_the_memory_are_refused_and_the_service_answers_meanwhile(
     http: httpx.Client, service: Service
 ) -> None:

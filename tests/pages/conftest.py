@@ -26,12 +26,15 @@ def _what_a_server_does_once_is_done_once() -> Iterator[None]:
 
     Every new session reads the metadata of all installed packages (0.1 s), every run compiles its pages again, and the
     end of a run is looked for a thousand times a second. Nor does it read our `config.toml`, in which no statistics of
-    use are gathered.
+    use are gathered and no page is searched for expressions that are written out.
     """
     config.set_option("browser.gatherUsageStats", False)
+    config.set_option("runner.magicEnabled", False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
-        patch.setattr(app_test, "ScriptCache", cache(ScriptCache))
+        compiled = cache(ScriptCache)
+        patch.setattr(app_test, "ScriptCache", compiled)
+        patch.setattr(local_script_runner, "ScriptCache", compiled)
         patch.setattr(local_script_runner, "require_widgets_deltas", _wait_for_the_end)
         yield
 
