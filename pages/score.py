@@ -237,7 +237,7 @@ if explained:
 # ---- what else one can do --------------------------------------------------------------------------------------------
 
 if numbers:
-    draw_learning(model, traits, versions)
+    draw_learning(model)
 with folded("All figures", icon=":material/query_stats:", key="numbers") as shown:
     if shown:
         if comparison:

@@ -28,7 +28,6 @@ from traitbench_app.train.promotion import draw_ahead, draw_promotion
 from traitbench_app.train.result import draw_result
 from traitbench_app.traits.suggestions import left_out
 from traitbench_app.workspace.changes import is_suggestion
-from traitbench_app.workspace.waiting import waiting
 
 model = chosen_model()
 traits = client().traits.list(model.handle)
@@ -65,7 +64,7 @@ if last and last.status == "failed" and last.kind in ("train", "retune"):
 
 if model.state == "ready":
     versions = list(client().versions.list(model.handle))
-    draw_learning(model, traits, versions)
+    draw_learning(model)
     version = next((each for each in versions if each.version_id == model.current_version_id), None)
     if version is None:
         cannot_be_read(f"v{model.version_no}", "the version in use is damaged", "version", key="train.unreadable")
@@ -124,7 +123,7 @@ if model.state == "ready":
                     page_link("score", "Correct a score")
     with folded("Train again", icon=":material/refresh:", key="refit") as is_open:
         if is_open:
-            draw_retune(model, traits, versions, waiting(model, traits, versions[0]))
+            draw_retune(model, traits, versions)
     st.stop()
 
 # ---- draft: what will happen -----------------------------------------------------------------------------------------

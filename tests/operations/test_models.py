@@ -56,6 +56,7 @@ def test_a_new_model_is_an_untrained_draft(context: Context) -> None:
         "archived_at": None,
         "main_trait": None,
         "demo_texts": [],
+        "retrain": {"after_samples": None, "after_seconds": None, "pending": 0, "due_at": None},
     }
     assert models.get(context, SCORER, handle) == made
 

@@ -14,7 +14,7 @@ from tests.encoders.meanwhile import Meanwhile
 from tests.operations import author
 from traitbench.contract.models import DEFAULT_EFFORT, TrainRequest
 from traitbench.errors import ModelBusy
-from traitbench.operations import model_runs, rules, training
+from traitbench.operations import model_runs, models, rules, training
 from traitbench.operations.context import Context
 from traitbench.runs.executor import Worker, execute
 from traitbench.store import neighbours, runs, tables
@@ -132,6 +132,51 @@ def test_a_model_whose_samples_were_purged_does_not_forget_them_by_learning_a_fe
     assert author.retrains(context, handle) == []
     author.say(context, handle, first=19)
     assert len(author.retrains(context, handle)) == 1
+
+
+# ---- what a model says about it --------------------------------------------------------------------------------------
+
+
+def test_a_model_says_when_it_retrains_and_what_waits(context: Context) -> None:
+    handle, settings = trained_here(context), context.settings
+    rule = author.get(context, handle).retrain
+    assert (rule.after_samples, rule.after_seconds) == (settings.retrain_after_samples, settings.retrain_after_seconds)
+    assert (rule.pending, rule.due_at) == (0, None)
+    author.say(context, handle, times=2)
+    assert _due_in(context, handle) == pytest.approx(settings.retrain_after_seconds, abs=30)
+    author.let_wait(context, handle, settings.retrain_after_seconds + 60)
+    assert _due_in(context, handle) == pytest.approx(-60, abs=30)
+    author.let_wait(context, handle, -HOURS)
+    assert _due_in(context, handle) == pytest.approx(0, abs=30), "a clock that was ahead"
+    [listed] = [each for each in models.list_models(context, AUTHOR, namespace="local").items if each.handle == handle]
+    assert listed.retrain.pending == 2
+
+
+def test_after_a_retrain_that_failed_the_next_is_due_later(context: Context) -> None:
+    handle = trained_here(context)
+    author.say(context, handle, times=author.TEN)
+    author.fail(context, handle)
+    assert author.get(context, handle).retrain.pending == author.TEN
+    assert _due_in(context, handle) == pytest.approx(context.settings.retrain_after_seconds, abs=30)
+
+
+def test_nothing_is_due_where_a_retrain_would_lose_samples_or_may_store_none(context: Context) -> None:
+    handle = trained_here(context, warm=10, cold=10)
+    for on in (True, False):
+        author.update(context, handle, zero_data_retention=on)
+        rule = author.get(context, handle).retrain
+        assert (rule.after_samples is None, rule.due_at) == (on, None)
+    author.say(context, handle, times=2)
+    assert (author.get(context, handle).retrain.pending, author.get(context, handle).retrain.due_at) == (2, None)
+    models.delete(context, AUTHOR, handle)
+    assert author.get(context, handle).retrain.after_samples is None
+
+
+def _due_in(context: Context, handle: str) -> float:
+    """Seconds from now until the retrain is due."""
+    due = author.get(context, handle).retrain.due_at
+    assert due is not None
+    return (due - rules.now()).total_seconds()
 
 
 # ---- what it learns --------------------------------------------------------------------------------------------------

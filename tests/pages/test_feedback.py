@@ -63,7 +63,7 @@ def test_a_chosen_pole_is_asked_about_sent_and_waits(workbench: Workbench, clien
     assert (sample.trait, sample.quality, sample.text) == ("warmth", 1.0, UNKIND)
     assert "Sent for this text: Warmth **100**, warm. Request `req_" in words(at)
     assert at.progress[0].proto.text == "1 correction of 10"
-    assert "Learned after 10 corrections, or in 5 min, unless the operator" in words(at)
+    assert "Learned after 10 corrections, or in 5 min. Due within 5 min." in words(at)
     assert choices(at).value is None
 
 

@@ -7,11 +7,9 @@ import pytest
 from tests.conftest import COLD, WARM, Service, Trained, train
 from tests.pages.drive import Workbench, end_badly, hold_busy, next_step, press, words
 from traitbench.client import Traitbench
-from traitbench.contract.models import Model, Progress
+from traitbench.contract.models import Progress
 from traitbench.contract.samples import SampleInput
-from traitbench_app.parts import next_step as part
 from traitbench_app.shell.navigation import PAGES
-from traitbench_app.workspace.waiting import WaitingFeedback
 
 ABOUT_A_MODEL = [page.name for page in PAGES if page.about_a_model]
 
@@ -49,23 +47,13 @@ def test_a_run_is_followed_and_can_be_watched(workbench: Workbench, service: Ser
     assert next_step(at) == "See why"
 
 
-def test_corrections_are_read_only_if_some_may_wait(
-    workbench: Workbench, client: Traitbench, ready: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A page that does not list them asks the service for nothing more."""
-    asked: list[str] = []
-
-    def waiting(model: Model, *_: object) -> WaitingFeedback:
-        asked.append(model.handle)
-        return WaitingFeedback(1)
-
-    monkeypatch.setattr(part, "waiting", waiting)
+def test_corrections_that_wait_come_first(workbench: Workbench, client: Traitbench, ready: str) -> None:
     at = workbench.open("versions", model=ready)
-    assert (next_step(at), asked) == ("Score a file", [])
+    assert next_step(at) == "Score a file"
     client.scores.score(ready, "Go away.", feedback={"warmth": 0})
     at.run()
     assert "1 correction waits." in words(at)
-    assert (next_step(at), asked) == ("Learn them", [ready])
+    assert next_step(at) == "Learn them"
 
 
 def add(client: Traitbench, handle: str, texts: Sequence[str], quality: float) -> None:

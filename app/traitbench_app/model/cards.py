@@ -22,7 +22,6 @@ from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import client
 from traitbench_app.workspace.changes import is_suggestion
 from traitbench_app.workspace.samples import MOST_LOADED, all_samples, number_of
-from traitbench_app.workspace.waiting import waiting
 
 _NEWEST = 250
 _TEXTS = "model.texts"
@@ -97,11 +96,11 @@ def _described(samples: list[Sample]) -> Texts | None:
     return session.once(_TEXTS, samples, lambda: describe(texts.values()))
 
 
-def draw_waiting(model: Model, version: Version | None, traits: Sequence[Trait], newest: Version | None) -> None:
+def draw_waiting(model: Model, version: Version | None, traits: Sequence[Trait]) -> None:
     """Draw what waits for a person, each with a link to where it is done."""
     forbidden = why_read_only(model)
     runs = int(model.state == "busy")
-    pending = waiting(model, traits, newest).samples if model.state == "ready" else 0
+    pending = model.retrain.pending if model.state == "ready" else 0
     mistakes = wrong_of(version) if version is not None and may_review(model) else 0
     suggestions = sum(map(is_suggestion, traits)) if model.state in ("draft", "failed") else 0
     with question("What waits?", key="waits"):

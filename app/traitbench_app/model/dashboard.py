@@ -59,7 +59,7 @@ def dashboard(model: Model) -> None:
             samples = read(model, traits)
         draw_learned(model, version, shown, traits, samples)
         draw_texts(model, traits, samples)
-        draw_waiting(model, version, traits, newest[0] if newest else None)
+        draw_waiting(model, version, traits)
     if version is not None:
         page_link("versions", "All figures", icon=":material/query_stats:", view="Details", version=label(version))
 

@@ -18,7 +18,6 @@ from traitbench_app.shell.navigation import link
 from traitbench_app.shell.service import attempt, client, field_error
 from traitbench_app.workspace import kept_texts, unsaved
 from traitbench_app.workspace.samples import all_samples
-from traitbench_app.workspace.waiting import waiting
 
 PURGE, END = "model.purge", "model.retention_again"
 _COUNTED_THROUGH = 20_000
@@ -105,7 +104,7 @@ def losses(model: Model, traits: Sequence[Trait], forks: Sequence[Model] = ()) -
     if total:
         origins = _by_origin(model, traits, total)
         lines.append(f"**{count(total, 'sample')}**{origins}, and the vectors of their texts")
-    if pending := _waiting(model, traits):
+    if pending := model.retrain.pending:
         lines.append(f"including **{count(pending, 'sample')} of feedback** that no version was trained with yet")
     if any(trait.anchor_sample_ids for trait in traits):
         lines.append(
@@ -185,8 +184,3 @@ def _by_origin(model: Model, traits: Sequence[Trait], total: int) -> str:
     counts = Counter(sample.provenance for sample in all_samples(model.handle, traits))
     parts = [f"{counts[origin]:,} {words}" for origin, words in _FROM.items() if counts[origin]]
     return f" ({', '.join(parts)})"
-
-
-def _waiting(model: Model, traits: Sequence[Trait]) -> int:
-    newest = client().versions.list(model.handle, limit=1).first() if model.version_no is not None else None
-    return waiting(model, traits, newest).samples

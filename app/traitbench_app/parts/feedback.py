@@ -7,15 +7,15 @@ until a version has been trained with it. The values belong to the text: a new t
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Literal
 
 import streamlit as st
 
-from traitbench.contract.models import Model
-from traitbench.contract.samples import LONGEST_TEXT
+from traitbench.contract.models import Model, RetrainRule
+from traitbench.contract.samples import LONGEST_TEXT, MOST_SAMPLES
 from traitbench.contract.scores import Card
 from traitbench.contract.traits import Trait
-from traitbench.contract.versions import Version
 from traitbench.display.colours import NEGATIVE_SIGN, NEUTRAL_SIGN, POSITIVE_SIGN
 from traitbench.display.text import count, plain, shortened
 from traitbench.names import pin
@@ -24,7 +24,6 @@ from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import attempt, client, guarded
-from traitbench_app.workspace.waiting import RetrainRule, WaitingFeedback, rule, waiting, waiting_samples
 
 _FORM, _QUESTION, _SENT = "score.feedback", "score.send", "score.sent"
 _LABEL, _QUOTE = 28, 240
@@ -73,7 +72,7 @@ def draw_feedback(model: Model, version_no: str, text: str, card: Card, traits: 
     with st.expander(label, icon=":material/school:", key=_FORM, on_change="rerun") as fold:
         if fold.open:
             st.caption(
-                f"The text becomes a sample of each trait that you choose a value for. {rule().learned} "
+                f"The text becomes a sample of each trait that you choose a value for. {learned(model.retrain)} "
                 "When you compare two texts, this is about the first."
             )
             picked = {trait.key: _pick_quality(form, trait, card) for trait in known}
@@ -145,7 +144,7 @@ def _confirm(model: Model, version_no: str, text: str, card: Card, chosen: Seque
     def act() -> None:
         sent = send(model, pin(model.handle, version_no), text, chosen)
         session.next_round(f"{_FORM}:{_digest(model.handle, text)}")
-        session.flash(f"Sent: {count(len(sent.samples), 'correction')}. {rule().learned}")
+        session.flash(f"Sent: {count(len(sent.samples), 'correction')}. {learned(model.retrain)}")
 
     confirm(
         _QUESTION,
@@ -179,7 +178,8 @@ def _draw_sent(model: Model, this: str) -> None:
     all_sent: tuple[SentFeedback, ...] = session.get(f"{_SENT}:{this}", ())
     if not all_sent:
         return
-    pending = {sample.id for sample in waiting_samples(model.handle)}
+    ids = [sample_id for sent in all_sent for sample_id in sent.samples][-MOST_SAMPLES:]
+    pending = {sample.id for sample in client().samples.list(model.handle, ids=ids, pending=True)}
     for sent in all_sent:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(f":material/check: Sent for this text: {sent.summary}. Request `{sent.request_id}`")
@@ -242,11 +242,30 @@ _SEEN, _NEW = "learning.seen", "learning.new"
 _OFTEN, _SLOWLY = 3.0, 10.0
 
 
-def draw_learning(model: Model, traits: Sequence[Trait], versions: Sequence[Version]) -> None:
-    """Draw the state of retraining, if there is anything to show; `versions` newest first."""
+def learned(rule: RetrainRule) -> str:
+    """The rule in words: `Learned after 10 corrections, or in 5 min.`; empty if the model never retrains by itself."""
+    if rule.after_samples is None or rule.after_seconds is None:
+        return ""
+    return f"Learned after {rule.after_samples} corrections, or in {_span(rule.after_seconds)}."
+
+
+def due(rule: RetrainRule, now: datetime | None = None) -> str:
+    """When the retraining is due, in words: `any moment`, `within 4 min`, or "" if that is not known."""
+    if rule.due_at is None:
+        return ""
+    left = (rule.due_at - (now or datetime.now(UTC))).total_seconds()
+    return f"within {_span(left)}" if left > 1 else "any moment"
+
+
+def _span(seconds: float) -> str:
+    """Format a duration: `40 s`, `5 min`."""
+    return f"{round(seconds)} s" if seconds < 100 else f"{round(seconds / 60)} min"
+
+
+def draw_learning(model: Model) -> None:
+    """Draw the state of retraining, if there is anything to show."""
     _announce(model)
     last, busy = model.last_operation, model.state == "busy"
-    waits = waiting(model, traits, versions[0] if versions else None)
     if last and last.kind == "retrain" and last.status == "failed":
         reason = last.error.message if last.error else "The service gave no reason."
         st.warning(
@@ -256,21 +275,25 @@ def draw_learning(model: Model, traits: Sequence[Trait], versions: Sequence[Vers
         )
     if busy:  # the header of the page follows the run
         return
-    if not waits.samples:
+    if not model.retrain.pending:
         _watch_version(model)
         return
-    this_rule = rule()
 
-    @st.fragment(run_every=None if waits.stalled else _OFTEN)
+    @st.fragment(run_every=None if _is_stalled(model) else _OFTEN)
     def watch() -> None:
         with guarded():
             now = client().models.get(model.handle)
         if (now.state, now.version_no) != (model.state, model.version_no):
             st.rerun()
         with st.container(border=True, key="learning"):
-            _draw_waiting(model, waits, this_rule)
+            _draw_waiting(now)
 
     watch()
+
+
+def _is_stalled(model: Model) -> bool:
+    """Whether feedback waits that is not learned by itself; a version on hold has learned it already."""
+    return model.retrain.due_at is None and model.held_version_no is None
 
 
 def _watch_version(model: Model) -> None:
@@ -306,14 +329,14 @@ def _announce(model: Model) -> None:
             page_link("versions", f"Compare v{earlier} with v{new}", view="Compare", a=f"v{earlier}", b=f"v{new}")
 
 
-def _draw_waiting(model: Model, waits: WaitingFeedback, this_rule: RetrainRule) -> None:
-    share = min(waits.samples / this_rule.samples, 1.0)
-    due = waits.due(this_rule)
-    st.progress(share, text=f"{count(waits.samples, 'correction')} of {this_rule.samples}")
-    if waits.stalled:
+def _draw_waiting(model: Model) -> None:
+    rule = model.retrain
+    enough, when = rule.after_samples or 1, due(rule)
+    st.progress(min(rule.pending / enough, 1.0), text=f"{count(rule.pending, 'correction')} of {enough}")
+    if _is_stalled(model):
         st.caption(
             f"Nothing is learned by itself now: some samples of v{model.version_no} were removed, and a new version "
             "would be without them. To use the remaining samples, train again on the Train page."
         )
         return
-    st.caption(f"{this_rule.learned}{f' Due {due}.' if due else ''} v{model.version_no} scores until then.")
+    st.caption(f"{learned(rule)}{f' Due {when}.' if when else ''} v{model.version_no} scores until then.")

@@ -13,7 +13,6 @@ from traitbench.analysis.checks import ENOUGH
 from traitbench.contract.metrics import Pole
 from traitbench.contract.models import Model, OperationKind, State
 from traitbench.contract.traits import Trait
-from traitbench.contract.versions import Version
 from traitbench.display.quality import Evidence, by_trait, evidence_on
 from traitbench.display.text import count, plain, shortened
 from traitbench.errors import InternalError, TraitbenchError
@@ -24,7 +23,6 @@ from traitbench_app.shell.navigation import PageName, page_link
 from traitbench_app.shell.permission import why_nowhere, why_read_only
 from traitbench_app.shell.service import active_version, client, namespaces, reader
 from traitbench_app.workspace.changes import is_suggestion
-from traitbench_app.workspace.waiting import waiting
 
 _NO_TRAITS = "This model has no traits yet."
 _SHARE = 4
@@ -234,7 +232,7 @@ def facts_of(model: Model, traits: Sequence[Trait], *, is_followed: bool = False
         failed=last.kind if last and last.status == "failed" else None,
         origin=origin,
         differs=differs,
-        corrections=_corrections(model, traits, version) if may_change else 0,
+        corrections=model.retrain.pending if may_change and model.state == "ready" else 0,
         held="" if model.held_version_no is None else f"v{model.held_version_no}",
         archived=left(model) if model.state == "archived" else "",
     )
@@ -244,14 +242,6 @@ def sides_of(trait: Trait) -> Sides:
     """Return the poles of a trait and how many samples are at each."""
     labels, samples = (trait.negative_label, trait.positive_label), (trait.negative_samples, trait.positive_samples)
     return Sides(trait.name, *labels, *samples)
-
-
-def _corrections(model: Model, traits: Sequence[Trait], version: Version | None) -> int:
-    """The pending samples, which are read only if there are more samples than the active version learned from."""
-    samples = sum(each.sample_count for each in traits)
-    if version is None or model.state != "ready" or samples <= version.sample_count:
-        return 0
-    return waiting(model, traits, version).samples
 
 
 def _origin(model: Model, traits: Sequence[Trait]) -> tuple[str, bool]:

@@ -18,7 +18,6 @@ from traitbench_app.parts.version_figures import label, names_of
 from traitbench_app.shell import session
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import attempt, client, guarded, version
-from traitbench_app.workspace.waiting import WaitingFeedback
 
 Send = Callable[[], None]
 
@@ -269,7 +268,7 @@ def notes(model: Model) -> str:
     return " ".join(plain(note) for note in (progress.notes if progress else None) or ())
 
 
-def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Version], waits: WaitingFeedback) -> None:
+def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Version]) -> None:
     """Draw what training again does, and its start; `versions` newest first."""
     newest = versions[0]
     encoder = _chosen_encoder(next((v for v in versions if v.version_no == model.version_no), None))
@@ -280,7 +279,7 @@ def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Versio
         plan, choice = st.columns([3, 2], gap="large")
         with choice:
             asked = pick_search()
-            nothing_new = encoder == _chosen_encoder(newest) and gains_nothing(model, newest, asked, waits)
+            nothing_new = encoder == _chosen_encoder(newest) and gains_nothing(model, newest, asked)
             if st.button(
                 "Train again",
                 icon=":material/manage_search:",
@@ -290,7 +289,7 @@ def draw_retune(model: Model, traits: Sequence[Trait], versions: Sequence[Versio
             ):
                 start(model, asked, reoptimize_params=True)
         with plan:
-            st.markdown(_plan(model, traits, newest, waits, encoder))
+            st.markdown(_plan(model, traits, newest, encoder))
             if nothing_new:
                 st.info(
                     f"Training again would change nothing now: {label(newest)} has learned the same samples with the "
@@ -309,13 +308,13 @@ def why_no_search(model: Model) -> str:
     return why_read_only(model)
 
 
-def gains_nothing(model: Model, newest: Version, asked: SearchChoice, waits: WaitingFeedback) -> bool:
+def gains_nothing(model: Model, newest: Version, asked: SearchChoice) -> bool:
     """Whether the newest version was fitted with these settings to these samples."""
     depth = (version(model.handle, newest).snapshot or {}).get("max_depth")
     metrics = newest.metrics
     wanted = (asked.effort, asked.use_labels, model.scoring_method, model.max_depth)
     had = (metrics.effort, metrics.use_labels, metrics.scoring_method, depth)
-    return not waits.samples and wanted == had and _was_searched(newest)
+    return not model.retrain.pending and wanted == had and _was_searched(newest)
 
 
 def _was_searched(version: Version) -> bool:
@@ -332,9 +331,10 @@ def _chosen_encoder(version: Version | None) -> str | None:
     return None if encoder is None else encoder.chosen
 
 
-def _plan(model: Model, traits: Sequence[Trait], newest: Version, waits: WaitingFeedback, encoder: str | None) -> str:
+def _plan(model: Model, traits: Sequence[Trait], newest: Version, encoder: str | None) -> str:
     total = sum(trait.sample_count for trait in traits)
-    feedback = f", {waits.samples:,} of them corrections that wait" if waits.samples else ""
+    pending = model.retrain.pending
+    feedback = f", {pending:,} of them corrections that wait" if pending else ""
     return (
         f"Learn from {count(total, 'sample')} again{feedback}. The result becomes "
         f"**v{newest.version_no + 1}** and is in use at once; you can switch back. Until then, or if the training "

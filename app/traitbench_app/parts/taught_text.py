@@ -21,7 +21,7 @@ from traitbench.errors import ModelNotFound, TraitbenchError, Unreachable
 from traitbench.local.preview import PreviewUnavailable
 from traitbench.local.version import LocalVersion
 from traitbench_app.parts.card import ScoreRow
-from traitbench_app.parts.feedback import send
+from traitbench_app.parts.feedback import learned, send
 from traitbench_app.parts.model_actions import copy_as_draft, free_name
 from traitbench_app.parts.scorer import PageScorer
 from traitbench_app.parts.teaching import Taught, Teacher, teach, texts_taught, undo
@@ -29,7 +29,6 @@ from traitbench_app.shell import session
 from traitbench_app.shell.navigation import model_link
 from traitbench_app.shell.permission import why_nowhere, why_read_only
 from traitbench_app.shell.service import attempt, client, namespaces
-from traitbench_app.workspace.waiting import rule
 
 _ADDED, _CANNOT, _DEMO = "taught.added", "taught.cannot", "demo"
 
@@ -199,7 +198,7 @@ def _keep(teachable: TeachableText) -> AddedText:
     name = plain(model.handle)
     if model.state == "ready":
         sent = send(model, model.handle, teachable.text, [(teachable.trait, quality)])
-        return AddedText(model.handle, sent.samples, f"Kept as a correction of **{name}**. {rule().learned}")
+        return AddedText(model.handle, sent.samples, f"Kept as a correction of **{name}**. {learned(model.retrain)}")
     sample = SampleInput(trait=teachable.trait.key, text=teachable.text, quality=quality)
     ids = client().samples.add(model.handle, [sample])
     words = f"Kept as a sample of **{name}**." + ("" if model is teachable.model else " Train it to use it.")

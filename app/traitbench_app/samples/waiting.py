@@ -5,10 +5,12 @@ someone decides.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
 import streamlit as st
 
 from traitbench.contract.models import Model
+from traitbench.contract.page import LARGEST_SAMPLE_PAGE
 from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain, shortened
@@ -17,9 +19,8 @@ from traitbench_app.parts.version_figures import label
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.service import attempt, client
-from traitbench_app.workspace.waiting import waiting_samples
 
-_MOST_SHOWN, _TEXT = 20, 160
+_LOOKED_THROUGH, _MOST_SHOWN, _TEXT = 5_000, 20, 160
 _KEY = "samples.feedback"
 _WITHDRAWN = f"{_KEY}.withdrawn"
 
@@ -28,7 +29,9 @@ def draw_waiting_feedback(model: Model, traits: Sequence[Trait], *, may_change: 
     """Draw the feedback that waits; nothing if the model has no version, or stores no feedback."""
     if model.version_no is None or model.zero_data_retention or model.state == "archived":
         return
-    waiting = waiting_samples(model.handle)
+    waiting = list(
+        islice(client().samples.list(model.handle, limit=LARGEST_SAMPLE_PAGE, pending=True), _LOOKED_THROUGH)
+    )
     withdrawn = _withdrawn(model)
     if not waiting and model.held_version_no is None and withdrawn is None:
         return

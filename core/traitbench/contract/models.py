@@ -151,6 +151,21 @@ class ForkedFrom(Returned):
     version_no: int | None
 
 
+class RetrainRule(Returned):
+    """When a model retrains by itself, and what waits for that.
+
+    It does after `after_samples` corrections, or `after_seconds` after the first. Both are null if it never does:
+    without a version, under zero data retention, archived. `pending` counts the feedback that the active version has
+    not learned. `due_at` is when the next retrain is due, as far as that is known now: a time that has passed means any
+    moment. It is null if nothing new waits, or if a retrain would lose samples that the active version knows.
+    """
+
+    after_samples: int | None
+    after_seconds: int | None
+    pending: Count
+    due_at: Time | None
+
+
 class Model(Returned):
     """A scoring model.
 
@@ -158,7 +173,7 @@ class Model(Returned):
     for a decision; it is null if there is none. `archived_at` is null unless the model is archived; it can be restored
     for 30 days from then. `language_model_allowed` only matters under zero retention: texts may then be sent to the
     language model of the service. `main_trait` is the key of the trait that is shown first, null if none was
-    chosen. `demo_texts` are texts to show the model with.
+    chosen. `demo_texts` are texts to show the model with. `retrain` says when it retrains by itself.
     """
 
     handle: str
@@ -184,6 +199,7 @@ class Model(Returned):
     archived_at: Time | None
     main_trait: str | None
     demo_texts: list[str]
+    retrain: RetrainRule
 
 
 class ModelDeleted(Returned):

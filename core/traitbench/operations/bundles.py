@@ -5,7 +5,7 @@ from typing import IO, Any
 from traitbench.contract import operations
 from traitbench.contract.bundles import FORMAT, Bundle, Streamed, digest, document
 from traitbench.contract.models import Model, ModelCreate
-from traitbench.operations import access, rules
+from traitbench.operations import access, retraining, rules
 from traitbench.operations.access import Caller
 from traitbench.operations.bundle_checks import check
 from traitbench.operations.context import Context
@@ -69,7 +69,7 @@ def import_(context: Context, caller: Caller, bundle: Bundle, handle: str | None
                 by=caller.label or None,
                 now=now,
             )
-        return models.read(connection, model_id)
+        return retraining.shown(connection, context.settings, models.read(connection, model_id))
 
 
 def _fields(bundle: Bundle) -> dict[str, Any]:

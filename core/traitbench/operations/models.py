@@ -20,7 +20,7 @@ from traitbench.errors import (
     UnsupportedKind,
     UnsupportedScoringMethod,
 )
-from traitbench.operations import access, model_runs, retention, rules, zero_retention
+from traitbench.operations import access, model_runs, retention, retraining, rules, zero_retention
 from traitbench.operations.access import Caller
 from traitbench.operations.context import LISTING, Context
 from traitbench.operations.trait_names import TraitIndex
@@ -85,7 +85,9 @@ def list_models(
     def read() -> ModelPage:
         with reading(context.engine) as connection:
             rows = models.page(connection, asked, namespaces=namespaces, state=state, kind=kind, forks_of=forked_from)
-        return ModelPage(**asked.fields(rows))
+            page = ModelPage(**asked.fields(rows))
+            items = [retraining.shown(connection, context.settings, each) for each in page.items]
+        return page.model_copy(update={"items": items})
 
     return context.cached(asked, read, weight=LISTING)
 
@@ -96,7 +98,8 @@ def get(context: Context, caller: Caller, handle: str) -> Model:
 
     def read() -> Model:
         with reading(context.engine) as connection:
-            return models.read(connection, access.require_model(models.find(connection, name), name).id)
+            model = access.require_model(models.find(connection, name), name)
+            return retraining.shown(connection, context.settings, models.read(connection, model.id))
 
     return context.cached(("one model", name), read)
 
@@ -126,7 +129,7 @@ def update(context: Context, caller: Caller, handle: str, body: ModelUpdate) -> 
         for model_id in purged:
             models.change(connection, model_id, now=rules.now(), zero_data_retention=True)
             zero_retention.purge(connection, model_id)
-        changed = models.read(connection, model.id)
+        changed = retraining.shown(connection, context.settings, models.read(connection, model.id))
     if cancelled:
         context.runs.cancel(cancelled)
     for model_id in purged:
@@ -175,7 +178,7 @@ def restore(context: Context, caller: Caller, handle: str) -> Model:
         if rules.require("restore", model) is Outcome.PROCEED:
             _check_age(connection, model)
             models.restore(connection, model, now=rules.now())
-        return models.read(connection, model.id)
+        return retraining.shown(connection, context.settings, models.read(connection, model.id))
 
 
 def _check_age(connection: Connection, model: ModelRow) -> None:

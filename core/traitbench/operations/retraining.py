@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, get_args
 from sqlalchemy import Connection, Engine
 
 from traitbench.contract import operations
-from traitbench.contract.models import DEFAULT_EFFORT, RunStarted, TrainEffort
+from traitbench.contract.models import DEFAULT_EFFORT, Model, RetrainRule, RunStarted, TrainEffort
 from traitbench.contract.states import Outcome, outcome
 from traitbench.errors import ModelBusy, SamplesPurged
 from traitbench.operations import access, retention, rules
@@ -67,10 +67,25 @@ def is_due(connection: Connection, settings: Settings, model: ModelRow) -> bool:
     return (
         outcome("retrain", model.state) is Outcome.PROCEED
         and not model.zero_data_retention
-        and _waited(connection, settings, model)
-        and not _failed_recently(connection, settings, model)
+        and (due := _due_at(connection, settings, model)) is not None
+        and due <= rules.now()
         and _has_enough_samples(connection, model)
     )
+
+
+def shown(connection: Connection, settings: Settings, model: Model) -> Model:
+    """The model with the rule of its retrains."""
+    has_none = model.version_no is None or model.zero_data_retention or model.state == "archived"
+    if has_none:
+        return model
+    row = models.find(connection, model.handle) if model.retrain.pending else None
+    rule = RetrainRule(
+        after_samples=settings.retrain_after_samples,
+        after_seconds=settings.retrain_after_seconds,
+        pending=model.retrain.pending,
+        due_at=_due_at(connection, settings, row) if row and _has_enough_samples(connection, row) else None,
+    )
+    return model.model_copy(update={"retrain": rule})
 
 
 def sweep(engine: Engine, queue: Queue, settings: Settings) -> None:
@@ -119,18 +134,18 @@ def _check_samples(connection: Connection, model: ModelRow) -> None:
         )
 
 
-def _waited(connection: Connection, settings: Settings, model: ModelRow) -> bool:
+def _due_at(connection: Connection, settings: Settings, model: ModelRow) -> datetime | None:
+    """When the retrain is due, in the past or in the future; None if nothing waits for it."""
     waiting = samples.waiting(connection, model.id, after=model.held_up_to)
-    if waiting.oldest is None:
-        return False
-    return waiting.count >= settings.retrain_after_samples or _is_long_ago(waiting.oldest, settings)
-
-
-def _failed_recently(connection: Connection, settings: Settings, model: ModelRow) -> bool:
+    if waiting.oldest is None or waiting.newest is None:
+        return None
+    due = _end_of_patience(waiting.oldest, settings)
+    if waiting.count >= settings.retrain_after_samples:
+        due = min(due, waiting.newest, rules.now())
     last = runs.read(connection, model.run_id or "")
     if last is None or (last.kind, last.status) != ("retrain", "failed") or last.finished_at is None:
-        return False
-    return not _is_long_ago(last.finished_at, settings)
+        return due
+    return max(due, _end_of_patience(last.finished_at, settings))
 
 
 def _has_enough_samples(connection: Connection, model: ModelRow) -> bool:
@@ -154,9 +169,11 @@ def _effort(connection: Connection, model: ModelRow) -> str:
     return effort if effort is not None and effort in get_args(TrainEffort) else DEFAULT_EFFORT
 
 
-def _is_long_ago(moment: datetime, settings: Settings) -> bool:
+def _end_of_patience(since: datetime, settings: Settings) -> datetime:
+    """The time after which feedback, or a failure, is old enough."""
+    now, patience = rules.now(), _patience(settings)
     # A time far in the future counts as overdue, see above.
-    return abs(rules.now() - moment) >= _patience(settings)
+    return now if since - now >= patience else since + patience
 
 
 def _patience(settings: Settings) -> timedelta:

@@ -1,4 +1,4 @@
-"""Queries on models. A page takes four queries, however many models it shows."""
+"""Queries on models. A page takes five queries, however many models it shows."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -8,7 +8,19 @@ from functools import partial
 from typing import Any
 
 from pydantic import TypeAdapter
-from sqlalchemy import JSON, Column, ColumnElement, Connection, Row, Select, bindparam, select, type_coerce, update
+from sqlalchemy import (
+    JSON,
+    Column,
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    bindparam,
+    func,
+    select,
+    type_coerce,
+    update,
+)
 from sqlalchemy.types import NullType
 
 from traitbench.contract.models import (
@@ -17,6 +29,7 @@ from traitbench.contract.models import (
     Model,
     OperationError,
     Progress,
+    RetrainRule,
     State,
     VersionRetentionPolicy,
 )
@@ -275,7 +288,7 @@ def _last_operation_of(connection: Connection, model_id: int) -> tuple[LastOpera
 
 
 def read(connection: Connection, model_id: int) -> Model:
-    """One model as the API shows it."""
+    """One model as the API shows it, but for the rule of its retrains, which depends on settings."""
     return one_of(lambda: _models(connection, _shown().where(_MODELS.id == model_id))[0], "The model")
 
 
@@ -328,7 +341,15 @@ def _models(connection: Connection, statement: Select[Any]) -> list[Model]:
     rows = connection.execute(statement).all()
     trait_names = _names(connection, tables.traits.c.model_id, tables.traits.c.name, [row.id for row in rows])
     tags = _names(connection, tables.tags.c.version_id, tables.tags.c.name, [row.active_version_id for row in rows])
-    return [_model(row, trait_names, tags) for row in rows]
+    pending = _pending(connection, [row.id for row in rows])
+    return [_model(row, trait_names, tags, pending.get(row.id, 0)) for row in rows]
+
+
+def _pending(connection: Connection, ids: Sequence[int]) -> Mapping[int, int]:
+    """How much feedback waits, by model."""
+    owner = tables.samples.c.model_id
+    waiting = select(owner, func.count()).where(owner.in_(ids), tables.samples.c.pending).group_by(owner)
+    return {row[0]: row[1] for row in connection.execute(waiting)}
 
 
 def _names(connection: Connection, owner: Any, name: Any, ids: Sequence[int | None]) -> Mapping[int | None, list[str]]:
@@ -342,7 +363,9 @@ def _names(connection: Connection, owner: Any, name: Any, ids: Sequence[int | No
     return names
 
 
-def _model(row: Row[Any], traits: Mapping[int | None, list[str]], tags: Mapping[int | None, list[str]]) -> Model:
+def _model(
+    row: Row[Any], traits: Mapping[int | None, list[str]], tags: Mapping[int | None, list[str]], pending: int
+) -> Model:
     return Model(
         **{name: getattr(row, name) for name in (*_OWN, "version_no", "held_version_no")},
         traits=traits.get(row.id, []),
@@ -351,6 +374,7 @@ def _model(row: Row[Any], traits: Mapping[int | None, list[str]], tags: Mapping[
         last_operation=_last_operation(row),
         forked_from=row.forked_from and ForkedFrom(handle=row.forked_from, version_no=row.forked_from_version_no),
         demo_texts=row.demo_texts or [],
+        retrain=RetrainRule(after_samples=None, after_seconds=None, pending=pending, due_at=None),
     )
 
 

@@ -56,10 +56,11 @@ class Label:
 
 @dataclass(frozen=True)
 class Waiting:
-    """How much feedback is pending, and the time of the oldest."""
+    """How much feedback is pending, and the times of the oldest and the newest."""
 
     count: int
     oldest: datetime | None
+    newest: datetime | None
 
 
 def count(connection: Connection, model_id: int) -> int:
@@ -114,7 +115,8 @@ def mark_trained(connection: Connection, model_id: int, *, up_to: int) -> None:
 
 def waiting(connection: Connection, model_id: int, *, after: int | None = None) -> Waiting:
     """The pending feedback of a model; with `after`, only that with higher ids."""
-    statement = select(func.count(), func.min(_SAMPLES.created_at)).where(_SAMPLES.model_id == model_id)
+    at = _SAMPLES.created_at
+    statement = select(func.count(), func.min(at), func.max(at)).where(_SAMPLES.model_id == model_id)
     statement = statement if after is None else statement.where(_SAMPLES.id > after)
     return Waiting(*connection.execute(statement.where(_SAMPLES.pending)).one())
 

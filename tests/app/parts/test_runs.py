@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 
 from traitbench.contract.metrics import Metrics
-from traitbench.contract.models import Model
+from traitbench.contract.models import Model, RetrainRule
 from traitbench.contract.versions import Version
 from traitbench_app.parts import runs
 from traitbench_app.parts.runs import SearchChoice
-from traitbench_app.workspace.waiting import WaitingFeedback
 
 METRICS: Mapping[str, Any] = {
     "scoring_method": "balanced_cosine",
@@ -44,7 +43,15 @@ def test_a_refit_changes_nothing_only_with_the_settings_and_samples_of_the_versi
 ) -> None:
     newest = version(**changes)
     monkeypatch.setattr(runs, "version", lambda handle, listed: listed)
-    model = Model.model_construct(handle="local.tone", scoring_method="balanced_cosine", max_depth=1)
+    model, again = (
+        Model.model_construct(
+            handle="local.tone",
+            scoring_method="balanced_cosine",
+            max_depth=1,
+            retrain=RetrainRule(after_samples=10, after_seconds=300, pending=pending, due_at=None),
+        )
+        for pending in (0, 1)
+    )
     choice = SearchChoice("high", True)
-    assert runs.gains_nothing(model, newest, choice, WaitingFeedback(0, None)) is nothing
-    assert not runs.gains_nothing(model, newest, choice, WaitingFeedback(1, None)), "feedback is new to a refit"
+    assert runs.gains_nothing(model, newest, choice) is nothing
+    assert not runs.gains_nothing(again, newest, choice), "feedback is new to a refit"
