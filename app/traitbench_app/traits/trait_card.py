@@ -98,7 +98,8 @@ def draw_card(
         with middle, st.container(gap="small"):
             opened = _draw_strip(source, each, beside, opens=_may_read(model, source))
             _draw_balance(model, trait, position)
-            _draw_apart(trait, can_edit=can_edit)
+            if can_edit and trait.kind == "extrinsic":
+                _draw_lack(sides_of(trait))
         if source is not None and opened:
             draw_opened(*source, trait, *opened)
 
@@ -128,6 +129,8 @@ def _draw_head(model: Model, each: MeasuredTrait, position: int, *, can_edit: bo
             if each.wrong and not why_read_only(model):
                 with st.container(key=f"traits.wrong.{position}", width="content"):
                     page_link("samples", f"{each.wrong:,} on the wrong side", trait=trait.name, show="wrong")
+        if apart := _apart(trait):
+            st.caption(apart, width="content")
         if trait.kind == "intrinsic":
             st.badge(
                 "Discovered",
@@ -179,15 +182,11 @@ def _draw_balance(model: Model, trait: Trait, position: int) -> None:
                 page_link("samples", label, trait=trait.name, pole=word)
 
 
-def _draw_apart(trait: Trait, *, can_edit: bool) -> None:
-    """Draw what the bar of the balance leaves out, and what the trait needs before training."""
+def _apart(trait: Trait) -> str:
+    """Return what the bar of the balance leaves out."""
     between = trait.sample_count - trait.positive_samples - trait.negative_samples
     apart = [f"{between:,} in between"] if between else []
-    apart += [count(trait.held_out_samples, "test sample")] if trait.held_out_samples else []
-    if apart:
-        st.caption(", ".join(apart), width="content")
-    if can_edit and trait.kind == "extrinsic":
-        _draw_lack(sides_of(trait))
+    return ", ".join([*apart, *([count(trait.held_out_samples, "test sample")] if trait.held_out_samples else [])])
 
 
 def _draw_lack(sides: Sides) -> None:
