@@ -22,19 +22,27 @@ class Durations:
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._measured = self._beneath = self._looked = 0.0
+        self._measured = self._beneath = self._ended = self._looked = 0.0
         self._spent: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Add the seconds of processors to a report."""
         report = yield
-        # Looking for processes takes as long as a short test does.
-        if time.monotonic() - self._looked > _LOOKED_EVERY_S:
-            self._beneath, self._looked = sum(map(_with_children, _children("self"))), time.monotonic()
-        now = sum(os.times()[:4]) + self._beneath
-        report.__dict__["processor_s"], self._measured = now - self._measured, now
+        now = self._processor_seconds()
+        # Some programs forget what their children computed.
+        report.__dict__["processor_s"], self._measured = max(0.0, now - self._measured), now
         return report
+
+    def _processor_seconds(self) -> float:
+        """What this process, those that it started and theirs have computed so far."""
+        times, now = os.times(), time.monotonic()
+        ended = times.children_user + times.children_system
+        # Looking for processes takes as long as a short test does.
+        if ended != self._ended or now - self._looked > _LOOKED_EVERY_S:
+            self._beneath = sum(map(_with_children, _children("self")))
+            self._ended, self._looked = ended, now
+        return times.user + times.system + ended + self._beneath
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Add a report to its test and to its file."""

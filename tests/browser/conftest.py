@@ -12,7 +12,7 @@ from tests.app.processes import Started, running
 from tests.contexts import ENCODER
 from tests.patience import PATIENCE_MS
 
-# Without these Chromium, run as root and offline, refuses to start or looks for its maker's hosts.
+# Without the first of these Chromium, run as root and offline, refuses to start or looks for its maker's hosts.
 _FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -21,6 +21,12 @@ _FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # A page that moves is drawn sixty times a second, by processors.
+    "--force-prefers-reduced-motion",
+    "--disable-smooth-scrolling",
+    "--disable-extensions",
+    "--disable-breakpad",
+    "--disable-features=Translate,MediaRouter,OptimizationHints",
 )
 # A busy machine is no fault of the page.
 expect.set_options(timeout=PATIENCE_MS)

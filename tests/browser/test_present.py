@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.app.processes import Started, running
+from tests.app.processes import WITHOUT_DEMOS, Started, running
 from tests.browser.conftest import press_shortcut, settled
 from tests.conftest import COLD, WARM, make_draft, not_none, train
 from tests.contexts import ENCODER
@@ -106,7 +106,7 @@ def test_from_a_row_of_a_batch_back_is_one_press(workbench: Started, page: Page,
 
 
 def test_a_room_sends_a_text_that_waits_until_it_is_shown(browser: Browser, tmp_path: Path, handle: str) -> None:
-    given = {"TRAITBENCH_ENCODER": ENCODER or "", "TRAITBENCH_ROOM_URL": "http://localhost"}
+    given = {**WITHOUT_DEMOS, "TRAITBENCH_ENCODER": ENCODER or "", "TRAITBENCH_ROOM_URL": "http://localhost"}
     with running(tmp_path / "home", **given) as started, started.client() as client:
         make_draft(client, handle)
         page, phone = browser.new_page(), browser.new_page()
