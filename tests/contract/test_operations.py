@@ -10,9 +10,11 @@ import pytest
 from tests.contract.declared import BODIES
 from tests.modules import ROOT
 from traitbench.contract import operations
-from traitbench.contract.models import Model
+from traitbench.contract.envelope import Health
+from traitbench.contract.models import ForkRequest, Model
 from traitbench.contract.operation import Operation
 from traitbench.contract.operations import ALL, ROUTES
+from traitbench.service.caller import Call
 from traitbench.service.routing import Router
 
 PRODUCT = ROOT / "core" / "traitbench"
@@ -80,9 +82,20 @@ def test_every_operation_with_a_body_has_a_valid_one_here() -> None:
             operation.body.model_validate(body)
 
 
-def test_an_endpoint_that_answers_with_another_type_than_the_table_says_is_refused() -> None:
-    with pytest.raises(TypeError, match=r"models\.list answers with"):
+def test_an_endpoint_that_would_not_do_what_its_row_says_is_refused() -> None:
+    def unkeyed(handle: str) -> Model:
+        return Model.model_construct(handle=handle)
 
-        @Router().serve(operations.MODELS_LIST)
-        def listed() -> Model:
-            return Model.model_construct()
+    def other_answer(call: Call, handle: str) -> Health:
+        return Health(status=f"{call} {handle}")
+
+    def other_body(call: Call, handle: str, body: ForkRequest) -> Model:
+        return Model.model_construct(handle=f"{call} {handle} {body}")
+
+    serve = Router().serve
+    with pytest.raises(TypeError, match=r"models\.get has no parameter call"):
+        serve(operations.MODELS_GET)(unkeyed)
+    with pytest.raises(TypeError, match=r"models\.get answers with"):
+        serve(operations.MODELS_GET)(other_answer)
+    with pytest.raises(TypeError, match=r"models\.update is a ModelUpdate"):
+        serve(operations.MODELS_UPDATE)(other_body)

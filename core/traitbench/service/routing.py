@@ -1,7 +1,7 @@
 """Routes from the table of operations: an endpoint names its row, and gets path, method, checks and types from it."""
 
-from collections.abc import Callable, Mapping
-from inspect import Parameter, signature
+from collections.abc import Callable, Collection, Mapping
+from inspect import Parameter, Signature, signature
 from typing import Annotated, Any, TypeVar, get_args
 
 from fastapi import APIRouter, Depends
@@ -30,18 +30,20 @@ class Router(APIRouter):
         body: Callable[[Operation[Any]], Body] = Body,
         **options: Any,
     ) -> Callable[[Endpoint], Endpoint]:
-        """Register an endpoint for an operation; raise `TypeError` if it answers with another type.
+        """Register an endpoint for an operation.
 
+        Raise `TypeError` if it has other types than the row, or if it takes no `call` where the row asks for a key.
         `caller` and `body` take the place of the usual checks; `options` are those of FastAPI.
         """
-        checks: dict[str, CallerCheck | Body] = {_CALL: caller(operation)}
+        checks: dict[str, CallerCheck | Body] = {}
+        if operation.rule.scope != "none":
+            checks[_CALL] = caller(operation)
         if operation.body is not None:
             checks[_BODY] = body(operation)
 
         def register(endpoint: Endpoint) -> Endpoint:
             described = signature(endpoint)
-            if not _answers(described.return_annotation) <= {operation.answer}:
-                raise TypeError(f"{operation.name} answers with {operation.answer}, not {described.return_annotation}")
+            _check(operation, described, checks)
             parameters = [_checked(each, checks) for each in described.parameters.values()]
             endpoint.__signature__ = described.replace(parameters=parameters)  # type: ignore[attr-defined]
             self.add_api_route(
@@ -60,6 +62,16 @@ class Router(APIRouter):
         return register
 
 
+def _check(operation: Operation[Any], described: Signature, checks: Collection[str]) -> None:
+    # Without its parameter, a check would not run, and the route would be open to everybody.
+    if missing := set(checks) - set(described.parameters):
+        raise TypeError(f"the endpoint of {operation.name} has no parameter {', '.join(sorted(missing))}")
+    if not _answers(described.return_annotation) <= {operation.answer}:
+        raise TypeError(f"{operation.name} answers with {operation.answer}, not {described.return_annotation}")
+    if operation.body is not None and operation.body not in _kinds(described.parameters[_BODY].annotation):
+        raise TypeError(f"the body of {operation.name} is a {operation.body.__name__}")
+
+
 def _checked(parameter: Parameter, checks: Mapping[str, CallerCheck | Body]) -> Parameter:
     check = checks.get(parameter.name)
     return parameter if check is None else parameter.replace(annotation=Annotated[parameter.annotation, Depends(check)])
@@ -67,5 +79,8 @@ def _checked(parameter: Parameter, checks: Mapping[str, CallerCheck | Body]) -> 
 
 def _answers(annotation: Any) -> set[Any]:
     """Return the types that an endpoint answers with, without those that FastAPI sends as they are."""
-    kinds = get_args(annotation) or (annotation,)
-    return {kind for kind in kinds if not (isinstance(kind, type) and issubclass(kind, Response))}
+    return {kind for kind in _kinds(annotation) if not (isinstance(kind, type) and issubclass(kind, Response))}
+
+
+def _kinds(annotation: Any) -> tuple[Any, ...]:
+    return get_args(annotation) or (annotation,)
