@@ -126,6 +126,18 @@ def test_a_trait_that_came_after_the_training_says_so(workbench: Workbench, clie
     assert "Needs 10 vague and 10 clear texts." in said
 
 
+def test_under_zero_retention_the_dots_stay_and_lead_nowhere(
+    workbench: Workbench, client: Traitbench, ready: str
+) -> None:
+    client.models.update(ready, zero_data_retention=True)
+    at = workbench.open("traits", model=ready)
+    assert "**18 of 20** right" in words(at)
+    assert "10 cold and 10 warm samples" in html(at)
+    assert "Needs" not in words(at)
+    assert not components(at, "cells")
+    assert not [label for label in links(at) if "wrong side" in label]
+
+
 def test_labels_cannot_smuggle_markup_into_the_drawing(workbench: Workbench, client: Traitbench, new: str) -> None:
     client.traits.add(new, [TraitInput(name="A", positive_label="<img src=x>", negative_label='"><b>')])
     drawn = html(workbench.open("traits", model=new))

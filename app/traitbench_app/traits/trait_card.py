@@ -97,8 +97,9 @@ def draw_card(
         right.html(_side(trait.positive_label, said.positive, "right"))
         with middle, st.container(gap="small"):
             opened = _draw_strip(source, each, beside, opens=_may_read(model, source))
-            _draw_balance(model, trait, position)
-            if can_edit and trait.kind == "extrinsic":
+            _draw_balance(model, each, position)
+            # Under zero retention, a trained trait has no samples and lacks none.
+            if can_edit and trait.kind == "extrinsic" and (trait.stored_samples or each.counts is None):
                 _draw_lack(sides_of(trait))
         if source is not None and opened:
             draw_opened(*source, trait, *opened)
@@ -109,7 +110,9 @@ def draw_wrong_step(every: Sequence[MeasuredTrait]) -> bool:
 
     Return whether there are some.
     """
-    weakest = min((each for each in every if each.wrong), key=lambda each: each.right / each.samples, default=None)
+    # Under zero retention there is nothing to read.
+    some = [each for each in every if each.wrong and each.trait.stored_samples]
+    weakest = min(some, key=lambda each: each.right / each.samples, default=None)
     if weakest is None:
         return False
     trait = weakest.trait
@@ -126,7 +129,7 @@ def _draw_head(model: Model, each: MeasuredTrait, position: int, *, can_edit: bo
         st.header(f"{plain(shortened(trait.name, _NAME))}{sign}", anchor=False, width="content")
         if each.samples:
             st.markdown(f"**{each.right:,} of {each.samples:,}** right", width="content")
-            if each.wrong and not why_read_only(model):
+            if each.wrong and trait.stored_samples and not why_read_only(model):
                 with st.container(key=f"traits.wrong.{position}", width="content"):
                     page_link("samples", f"{each.wrong:,} on the wrong side", trait=trait.name, show="wrong")
         if apart := _apart(trait):
@@ -163,15 +166,20 @@ def _draw_strip(
     return (pole == "positive", int(tenth)) if tenth.isdecimal() else None
 
 
-def _draw_balance(model: Model, trait: Trait, position: int) -> None:
-    """Draw how many samples are at each pole, as links to them for who may read them."""
-    if not trait.positive_samples + trait.negative_samples:
+def _draw_balance(model: Model, each: MeasuredTrait, position: int) -> None:
+    """Draw how many samples are at each pole, as links to them for who may read them.
+
+    Without samples, those that the version learned from are drawn.
+    """
+    trait, pair = each.trait, (each.trait.negative_samples, each.trait.positive_samples)
+    if not any(pair) and each.counts is not None:
+        pair = (sum(each.counts["negative"]), sum(each.counts["positive"]))
+    if not any(pair):
         return
-    if why_read_only(model):
-        pair = (trait.negative_samples, trait.positive_samples)
+    if why_read_only(model) or not trait.stored_samples:
         st.html(balance(*pair, negative=trait.negative_label, positive=trait.positive_label))
         return
-    negative, positive = (shortened(each, _LONGEST) for each in (trait.negative_label, trait.positive_label))
+    negative, positive = (shortened(label, _LONGEST) for label in (trait.negative_label, trait.positive_label))
     poles = (
         ("left", f"{trait.negative_samples:,} {plain(negative)}", trait.negative_label),
         ("right", f"{plain(positive)} {trait.positive_samples:,}", trait.positive_label),
