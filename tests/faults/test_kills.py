@@ -3,6 +3,7 @@
 Many kills of service and worker, with clients at work, are in `test_kill_loop`.
 """
 
+import os
 import signal
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select
 
 from tests.app.processes import gone
 from tests.conftest import not_none
@@ -31,9 +32,10 @@ from tests.operations import author
 from tests.size import sized
 from traitbench.operations import models, training, versions
 from traitbench.operations.context import Context
+from traitbench.runs.engine import Runs
 from traitbench.settings import Settings
-from traitbench.store import tables
-from traitbench.store.database import reading
+from traitbench.store import tables, version_positions
+from traitbench.store.database import reading, writing
 
 ROOT = Path(__file__).parents[2]
 
@@ -119,3 +121,29 @@ def test_a_worker_learns_by_itself_what_has_waited_long_enough(settings: Setting
         second = author.active(context, handle)
         assert (second.triggered_by, second.sample_count) == ("retrain_buffered", 10)
         assert (len(author.retrains(context, handle)), author.waiting(context, handle)) == (1, 0)
+
+
+@ON_BOTH_IN_SOAK
+def test_a_worker_that_is_killed_while_it_works_out_positions_begins_again(settings: Settings) -> None:
+    with opened(settings, runs=False) as context:
+        handle = trained_here(context, warm=200, cold=200)
+        version_id = author.active(context, handle).version_id
+        before = versions.list_samples(context, AUTHOR, handle, "v1", limit=5_000)
+        with writing(context.engine) as connection:
+            connection.execute(delete(tables.version_positions))
+            version_positions.ask(connection, version_id)
+    with opened(settings, runs=True) as context:
+        begun = until(lambda: _request(context, version_id), what="a worker to begin")
+        assert begun.attempts == 1
+        assert isinstance(context.runs, Runs)
+        os.kill(not_none(context.runs.worker.pid), signal.SIGKILL)
+        until(lambda: _request(context, version_id) is None, what="another one to finish")
+        assert versions.list_samples(context, AUTHOR, handle, "v1", limit=5_000) == before
+        assert author.get(context, handle).state == "ready"
+
+
+def _request(context: Context, version_id: int) -> version_positions.Request | None:
+    """The request that a worker has begun to answer."""
+    with reading(context.engine) as connection:
+        request = version_positions.request(connection, version_id)
+    return request if request and request.attempts else None
