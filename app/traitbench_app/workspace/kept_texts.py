@@ -56,9 +56,9 @@ def opened(model: Model) -> None:
 
 async def watch(strict: Strict, settings: Settings) -> None:
     """Follow the flag until the task is cancelled. What cannot be asked or removed now is tried again."""
-    before: Collection[str] = ()
+    looks = _Looks(strict, settings)
     while True:
-        before = await asyncio.to_thread(_look, strict, settings, before)
+        await asyncio.to_thread(looks.look)
         await asyncio.sleep(EVERY_S_OF_REMOTE if settings.api_url else EVERY_S)
 
 
@@ -66,6 +66,8 @@ def remote(settings: Settings) -> Strict:
     """Return how to ask a remote service, with the workbench's own key: for the models that this key can list."""
 
     def strict() -> Collection[str]:
+        if not settings.service_key():
+            return frozenset()  # everybody signs in with a key of their own: `opened` follows the flag
         with Traitbench(settings.base_url, settings.service_key()) as client:
             return {
                 each.handle
@@ -79,17 +81,28 @@ def remote(settings: Settings) -> Strict:
     return strict
 
 
-def _look(strict: Strict, settings: Settings, before: Collection[str]) -> Collection[str]:
-    try:
-        handles = strict()
-        # A model that is switched off and on again ends again.
-        _ENDED.difference_update(set(before).difference(handles))
-        if handles:
-            end(handles, settings)
-        return handles
-    except (TraitbenchError, OSError, sqlite3.Error) as error:
-        _log.warning("texts of models under zero data retention are not removed yet: %s", type(error).__name__)
-    except Exception as error:
-        # Whatever it is, the next look may succeed, and nothing else would say that texts are left.
-        _log.exception("texts of models under zero data retention are not removed: %s", type(error).__name__)
-    return before
+class _Looks:
+    """The looks at the service: what the last one saw, and the error that it met, which is logged once."""
+
+    def __init__(self, strict: Strict, settings: Settings) -> None:
+        self._strict, self._settings = strict, settings
+        self._before: Collection[str] = ()
+        self._error = ""
+
+    def look(self) -> None:
+        """End what is kept of the models that are now under zero data retention; log what prevents it."""
+        try:
+            handles = self._strict()
+            # A model that is switched off and on again ends again.
+            _ENDED.difference_update(set(self._before).difference(handles))
+            self._before = handles
+            if handles:
+                end(handles, self._settings)
+            self._error = ""
+        except (TraitbenchError, OSError, sqlite3.Error) as error:
+            if type(error).__name__ != self._error:
+                self._error = type(error).__name__
+                _log.warning("texts of models under zero data retention are not removed yet: %s", self._error)
+        except Exception as error:
+            # Whatever it is, the next look may succeed, and nothing else would say that texts are left.
+            _log.exception("texts of models under zero data retention are not removed: %s", type(error).__name__)
