@@ -18,7 +18,6 @@ from traitbench_app.parts.training_report import draw_search
 from traitbench_app.parts.verdict import draw_compared_with
 from traitbench_app.parts.version_figures import label, made_how, names_of, series
 from traitbench_app.samples.checks import draw_check_line
-from traitbench_app.samples.unsaved import draw_unsaved_line
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.permission import why_read_only
@@ -155,7 +154,6 @@ with st.container(border=True, key="card.train.plan"):
             handle = plain(model.forked_from.handle)
             unchanged = f"Then it is compared with **{handle}**, which keeps scoring unchanged."
         plan.markdown(f"Learn from {count(samples, 'sample')}{measures}. {unchanged}")
-    draw_unsaved_line(model)
     if suggestions and not why_not:
         with st.container(horizontal=True, vertical_alignment="center"):
             are = "suggestion is not kept and is" if len(suggestions) == 1 else "suggestions are not kept and are"

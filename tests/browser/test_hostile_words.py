@@ -39,7 +39,7 @@ def test_no_word_of_a_model_becomes_an_icon_a_link_or_a_colour(workbench: Starte
         client.models.delete(handle)
 
 
-@pytest.mark.parametrize("place", ["samples?", "train?figures=true&"])
+@pytest.mark.parametrize("place", ["train?figures=true&"])
 def test_no_table_offers_a_file_whose_cells_a_spreadsheet_would_run(workbench: Started, page: Page, place: str) -> None:
     page.goto(f"{workbench.base_url}/{place}model=demo.headlines")
     settled(page)

@@ -260,7 +260,25 @@ def texts(client: Traitbench, handle: str) -> list[tuple[str, float]]:
     return [(sample.text, sample.quality) for sample in client.samples.list(handle)]
 
 
-def edit(at: AppTest, *, rows: dict[int, dict[str, object]] | None = None, gone: tuple[int, ...] = ()) -> AppTest:
-    """What the browser sends after edits in the table; row 0 is the newest sample."""
-    at.session_state[str(at.dataframe[0].key)] = {"edited_rows": rows or {}, "deleted_rows": [*gone], "added_rows": []}
+def listed(at: AppTest) -> list[str]:
+    """The texts of the list of samples, in its order."""
+    lists = components(at, "samples")
+    return [row["text"] for row in lists[0]["rows"]] if lists else []
+
+
+def pick(at: AppTest, client: Traitbench, handle: str, text: str) -> AppTest:
+    """Pick the sample with this text in the list, as a click does."""
+    sample = next(each for each in client.samples.list(handle, limit=500) if each.text == text)
+    at.session_state["samples.picked"] = sample.id
     return at.run()
+
+
+def panel_text(at: AppTest) -> Any:
+    """The field with the text of the picked sample."""
+    return next(each for each in at.text_area if str(each.key).startswith("samples.text:"))
+
+
+def retype(at: AppTest, text: str) -> AppTest:
+    """Change the text of the picked sample and leave its field."""
+    panel_text(at).set_value(text).run()
+    return at

@@ -208,8 +208,9 @@ def test_more_texts_can_be_asked_for_and_no_label_is_lost(workbench: Workbench, 
     at = label(compare(workbench, empty, file(gpt=of_gpt())), empty, 3)
     at.number_input[0].set_value(15).run()
     assert progress(at) == (3, 15)
-    at.segmented_control(key="task").set_value("table").run()
-    at.segmented_control(key="task").set_value("raters").run()
+    press(at, "samples.back")
+    at.session_state["task"] = "Compare labels"
+    at.run()
     assert progress(upload(at, "again.csv", file(gpt=of_gpt()))) == (3, 15)
 
 
@@ -278,7 +279,6 @@ def test_their_labels_train_and_yours_are_test_samples(workbench: Workbench, cli
     assert {sample.text for sample in samples} == set(TEXTS)
     assert all(sample.held_out == (sample.quality == TEXTS[sample.text]) for sample in samples), "gpt is always wrong"
     assert sum(sample.held_out for sample in samples) == 10
-    assert at.segmented_control(key="task").value == "table"
     press(at, "samples.undo_button")
     assert not list(client.samples.list(empty))
 
@@ -293,11 +293,13 @@ def test_a_text_to_train_with_is_not_made_a_test_sample(workbench: Workbench, cl
 def test_labels_are_added_whole_or_not_at_all(workbench: Workbench, client: Traitbench, empty: str) -> None:
     at = labelled(compare(workbench, empty, file(gpt=of_gpt())), empty)
     client.models.delete(empty)
-    assert "archived" in words(press(at, "samples.raters.add"))
+    assert "cannot be changed now" in words(press(at, "samples.raters.add"))
 
 
-def test_labels_are_compared_for_a_trained_model_but_not_added(workbench: Workbench, trained: Trained) -> None:
+def test_labels_are_compared_for_a_trained_model_whose_samples_are_left_out(
+    workbench: Workbench, trained: Trained
+) -> None:
     at = compare(workbench, trained.handle, file(gpt=of_gpt(), anna=of_gpt(WARM[1])))
     assert cells(at, "Kappa") == ["0.90"]
-    assert "**Improve this model**" in words(at)
-    assert not buttons(at, "samples.raters.add")
+    assert "20 labels left out: these texts are samples of the trait already." in words(at)
+    assert at.button(key="samples.raters.add").disabled

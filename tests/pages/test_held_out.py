@@ -3,7 +3,19 @@
 import pytest
 
 from tests.conftest import COLD, WARM, Service, train
-from tests.pages.drive import Workbench, buttons, edit, plain, press, upload, words
+from tests.pages.drive import (
+    Workbench,
+    buttons,
+    components,
+    labelled,
+    listed,
+    pick,
+    plain,
+    press,
+    retype,
+    upload,
+    words,
+)
 from traitbench.client import Traitbench
 from traitbench.contract.samples import Sample, SampleInput
 from traitbench.contract.traits import TraitInput
@@ -43,10 +55,10 @@ def test_samples_are_set_aside_and_taken_back_in_a_click(workbench: Workbench, c
     aside = held_out_of(client, large)
     assert sorted(sample.quality for sample in aside) == [0.0] * 10 + [1.0] * 10
     assert "20 test samples: no version learns from them." in words(at)
-    assert "Just now: 20 samples set aside as test samples" in words(at)
-    at.selectbox(key="use").set_value("test").run()
-    assert "20 of 42 samples" in words(at)
-    assert at.dataframe[0].value["held_out"].all()
+    assert "Set 20 samples aside" in words(at)
+    at.pills(key="samples.chip").set_value("test").run()
+    assert all(row["test"] == "test" for row in components(at, "samples")[0]["rows"])
+    assert len(listed(at)) == 20
     press(at, "samples.undo_button")
     assert held_out_of(client, large) == []
     assert len(list(client.samples.list(large))) == 42
@@ -61,26 +73,18 @@ def test_too_few_samples_are_refused_with_a_number(workbench: Workbench, client:
     assert held_out_of(client, draft) == []
 
 
-def test_ticks_mark_samples_without_making_new_ones(workbench: Workbench, client: Traitbench, draft: str) -> None:
-    before = list(client.samples.list(draft))
-    newest, second, third = before[:-4:-1]
-    client.samples.update(draft, [third.id], held_out=True, must_pass=True)
-    at = workbench.open("samples", model=draft)
-    edit(at, rows={0: {"held_out": True}, 1: {"must_pass": True}, 2: {"held_out": False}})
-    press(at, "samples.save")
-    assert sorted(marked(client, draft)) == sorted([(newest.text, False), (second.text, True)])
-    assert [sample.id for sample in client.samples.list(draft)] == [sample.id for sample in before]
-    press(at, "samples.undo_button")
-    assert marked(client, draft) == [(third.text, True)]
-
-
-def test_an_edited_or_restored_test_sample_stays_one(workbench: Workbench, client: Traitbench, draft: str) -> None:
+def test_a_mark_keeps_a_sample_and_an_edited_test_sample_stays_one(
+    workbench: Workbench, client: Traitbench, draft: str
+) -> None:
     newest = list(client.samples.list(draft))[-1]
     client.samples.update(draft, [newest.id], held_out=True, must_pass=True)
-    at = press(edit(workbench.open("samples", model=draft), rows={0: {"text": "Another text."}}), "samples.save")
+    at = retype(pick(workbench.open("samples", model=draft), client, draft, newest.text), "Another text.")
     assert marked(client, draft) == [("Another text.", True)]
-    press(at, "samples.undo_button")
+    labelled(at.toggle, "Never get wrong").set_value(False).run()
+    assert marked(client, draft) == [("Another text.", False)]
+    press(press(at, "samples.undo_button"), "samples.undo_button")
     assert marked(client, draft) == [(newest.text, True)]
+    assert list(client.samples.list(draft))[-1].id == newest.id
 
 
 def test_a_test_text_like_a_training_text_can_be_moved(workbench: Workbench, client: Traitbench, draft: str) -> None:

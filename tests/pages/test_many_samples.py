@@ -1,22 +1,24 @@
-"""The Samples page of a model with many samples: the service searches and counts, and sends one page of rows."""
+"""The Samples page of a model with many samples: the service searches and counts, and sends only the rows shown."""
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.drive import Workbench, copied_link, edit, press, words
+from tests.pages.drive import Workbench, components, listed, pick, plain, press, retype, words
 from traitbench.client import Traitbench
-from traitbench.contract.samples import Sample, SampleInput
-from traitbench_app.workspace import samples
-from traitbench_app.workspace.samples import A_PAGE
+from traitbench.contract.samples import SampleInput
+from traitbench_app.samples import listing
 
-MANY = 2 * A_PAGE + 100
-OVERTAKEN = "1 sample that you edited was changed or deleted by someone else"
+MANY = 120
+
+
+@pytest.fixture(autouse=True)
+def _few_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listing, "MOST_LOADED", 10)
 
 
 @pytest.fixture
-def many(client: Traitbench, empty: str, monkeypatch: pytest.MonkeyPatch) -> str:
+def many(client: Traitbench, empty: str) -> str:
     """A draft with more samples than the page holds; one of them is at neither pole."""
-    monkeypatch.setattr(samples, "MOST_LOADED", A_PAGE)
     qualities = [0.5, *(float(number % 2) for number in range(1, MANY))]
     numbered = enumerate(qualities)
     client.samples.add(empty, [SampleInput(trait="warmth", text=f"Text {n}", quality=each) for n, each in numbered])
@@ -28,65 +30,53 @@ def reads_all(at: AppTest) -> bool:
     return "samples.held" in at.session_state
 
 
-def newest(client: Traitbench, handle: str, place: int = 0) -> Sample:
-    return client.samples.list(handle, newest_first=True, offset=place, limit=1).items[0]
-
-
-def named(client: Traitbench, handle: str, text: str) -> int | None:
-    """How many samples have this in their text."""
-    return client.samples.list(handle, text=text, count=True).count
+def said(at: AppTest) -> str:
+    return str(components(at, "samples")[0]["foot"]["said"])
 
 
 def test_pages_searches_and_links_show_what_is_there(workbench: Workbench, client: Traitbench, many: str) -> None:
     at = workbench.open("samples", model=many)
-    assert f"{MANY:,} samples, newest first" in words(at)
-    assert at.dataframe[0].value["text"].tolist() == [f"Text {MANY - 1 - row}" for row in range(A_PAGE)]
-    last = workbench.open("samples", model=many, page="3")
-    assert last.dataframe[0].value["text"].tolist() == [f"Text {99 - row}" for row in range(100)]
-    assert copied_link(last) == {"model": many, "page": "3"}
-    last.text_input(key="find").set_value("TEXT 7").run()
+    assert f"{MANY} samples" in words(at)
+    assert (listed(at)[:2], said(at)) == ([f"Text {MANY - 1}", f"Text {MANY - 2}"], f"50 of {MANY}, newest first")
+    at.text_input(key="find").set_value("TEXT 7").run()
     found = [number for number in range(MANY) if "7" in str(number)]
-    assert f"{len(found)} of {MANY} samples, newest first" in words(last)
-    assert last.dataframe[0].value["text"].tolist() == [f"Text {number}" for number in reversed(found)]
-    last.selectbox(key="pole").set_value("in between").run()
-    assert "No samples match." in words(last)
-    last.text_input(key="find").set_value("").run()
-    assert last.dataframe[0].value["text"].tolist() == ["Text 0"]
-    assert not reads_all(at)
-    assert not reads_all(last)
+    assert listed(at) == [f"Text {number}" for number in reversed(found)]
+    assert listed(workbench.open("samples", model=many, pole="in between")) == ["Text 0"]
     linked = workbench.open("samples", model=many, rows=str(client.samples.list(many, limit=1).items[0].id))
-    assert linked.dataframe[0].value["text"].tolist() == ["Text 0"]
+    assert listed(linked) == ["Text 0"]
+    assert not reads_all(at)
+    assert not reads_all(linked)
 
 
 def test_an_edit_is_saved_without_the_other_samples(workbench: Workbench, client: Traitbench, many: str) -> None:
-    at = edit(workbench.open("samples", model=many), rows={0: {"text": "Another text"}})
-    press(at, "samples.save")
-    assert newest(client, many).text == "Another text"
-    assert named(client, many, f"Text {MANY - 1}") == 0
+    newest = f"Text {MANY - 1}"
+    at = retype(pick(workbench.open("samples", model=many), client, many, newest), "Another text")
+    assert listed(at)[0] == "Another text"
+    assert client.samples.list(many, text=newest, count=True).count == 0
     press(at, "samples.undo_button")
-    assert named(client, many, f"Text {MANY - 1}") == 1
-    assert client.traits.get(many, "warmth").sample_count == MANY
+    assert listed(at)[0] == newest
     assert not reads_all(at)
 
 
-def test_an_edit_that_someone_overtook_is_kept_apart(workbench: Workbench, client: Traitbench, many: str) -> None:
-    at = edit(workbench.open("samples", model=many), rows={0: {"text": "My text"}})
-    client.samples.delete(many, newest(client, many).id)
-    press(at, "samples.save")
-    assert named(client, many, "My text") == 0
-    assert OVERTAKEN in words(at)
-    press(at, "samples.conflict.both:0")
-    assert named(client, many, "My text") == 1
-
-
-@pytest.mark.parametrize(("page", "row"), [("1", 0), ("2", 1)])
-def test_an_overtaken_edit_is_shown_when_its_rows_are_listed(
-    workbench: Workbench, client: Traitbench, many: str, page: str, row: int
+def test_a_large_model_in_use_lists_the_farthest_first_and_narrows(
+    own_workbench: Workbench, client: Traitbench, ready: str
 ) -> None:
-    at = edit(workbench.open("samples", model=many, page=page), rows={row: {"text": "My text"}})
-    assert "someone else" not in words(at.run())
-    client.samples.delete(many, newest(client, many, (int(page) - 1) * A_PAGE + row).id)
-    at.run()
-    assert OVERTAKEN in words(at)
-    assert "My text" in words(at)
-    assert at.button(key="samples.save").disabled
+    at = own_workbench.open("samples", model=ready)
+    rows = components(at, "samples")[0]["rows"]
+    far = [100 - row["score"] if row["label"]["side"] == "right" else row["score"] for row in rows]
+    assert (len(rows), far) == (20, sorted(far, reverse=True))
+    assert not reads_all(at)
+    wrong = components(own_workbench.open("samples", model=ready, show="wrong"), "samples")
+    expected = [row["id"] for row in rows if row["wrong"]]
+    assert [row["id"] for each in wrong for row in each["rows"]] == expected
+    cold = own_workbench.open("samples", model=ready, trait="Warmth", pole="cold")
+    assert {row["label"]["word"] for row in components(cold, "samples")[0]["rows"]} == {"cold"}
+    assert len(listed(own_workbench.open("samples", model=ready, find="the"))) < 20
+
+
+def test_the_first_edit_of_a_large_model_in_use_opens_a_draft(
+    own_workbench: Workbench, client: Traitbench, ready: str
+) -> None:
+    at = press(own_workbench.open("samples", model=ready), "samples.label.3")
+    assert at.selectbox(key="model").value == f"{ready}-next"
+    assert "your draft, 1 change" in plain(at)

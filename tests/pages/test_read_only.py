@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.conftest import Service, Trained, train
-from tests.pages.drive import Workbench, buttons, frame, hold_busy, links, next_step, plain, words
+from tests.conftest import Service, Trained
+from tests.pages.drive import Workbench, buttons, hold_busy, links, listed, next_step, panel_text, plain, words
 from traitbench.client import Traitbench
 
 NEEDS_AUTHORING = "Use a key of scope `authoring`"
@@ -16,7 +16,7 @@ FOR_MINUTES = "until you discard them or 15 minutes after you last viewed them"
 @pytest.mark.parametrize(
     ("link", "says", "absent"),
     [
-        ("samples", MAY_ONLY_SCORE, "samples.save"),
+        ("samples", MAY_ONLY_SCORE, "samples.label"),
         ("samples?task=Check", MAY_ONLY_SCORE, "doctor."),
         ("label", MAY_ONLY_SCORE, "label."),
         ("model?part=Describe", MAY_ONLY_SCORE, "model.save"),
@@ -83,23 +83,13 @@ def test_a_model_of_another_namespace_takes_no_feedback_and_compares_no_encoders
 # ---- states of a model -----------------------------------------------------------------------------------------------
 
 
-def test_a_trained_draft_leads_to_its_origin_and_has_no_boxes_to_tick(
-    workbench: Workbench, client: Traitbench, ready: str
-) -> None:
-    draft = client.models.fork(ready, f"{ready}-late").handle
-    train(client, draft)
+def test_the_samples_of_a_busy_model_are_listed_and_wait(workbench: Workbench, service: Service, draft: str) -> None:
+    hold_busy(service.context, draft)
     at = workbench.open("samples", model=draft)
-    assert "if it is better" in words(at)
-    assert "make a draft of this model" not in words(at)
-    assert set(frame(at, "held_out")["held_out"]) == {""}
-
-
-def test_the_samples_of_a_trained_model_are_read_only_with_the_reason(workbench: Workbench, trained: Trained) -> None:
-    at = workbench.open("samples", model=trained.handle)
-    assert "frozen in v1" in words(at)
-    assert "samples.copy" in buttons(at)
-    assert "samples.save" not in buttons(at)
-    assert len(at.dataframe[0].value) == 20
+    assert "Read only for now" in words(at)
+    assert len(listed(at)) == 20
+    assert panel_text(at).disabled
+    assert not buttons(at, "samples.delete")
 
 
 def test_a_busy_model_is_read_only_for_the_moment(workbench: Workbench, service: Service, draft: str) -> None:

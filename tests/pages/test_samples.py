@@ -1,97 +1,99 @@
-"""The Samples page: add by hand, edit in the table with undo, filter, download."""
+"""The Samples page: its list, edits that are saved as they are made, their undo, and the draft of a model in use."""
 
-import json
+import os
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.conftest import COLD, WARM, Service
-from tests.pages.drive import Workbench, buttons, copied_link, edit, ending, press, texts, visit, words
-from tests.pages.mute_proxy import nth_deletion, proxied
+from tests.conftest import COLD, WARM, Service, Trained
+from tests.pages.drive import (
+    Workbench,
+    away,
+    buttons,
+    components,
+    copied_link,
+    ending,
+    listed,
+    next_step,
+    panel_text,
+    pick,
+    plain,
+    press,
+    retype,
+    texts,
+    visit,
+    words,
+)
 from traitbench.client import Traitbench
-from traitbench.contract.samples import MOST_SAMPLES, Sample, SampleInput
+from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
-from traitbench.errors import TraitbenchError, Unreachable
-from traitbench_app.workspace.changes import Changes, as_input, save
 
 
-def label_options(at: AppTest) -> list[str]:
-    """The choices of the label column, as they are shown."""
-    column = json.loads(at.dataframe[0].proto.columns)["label"]
-    return [option["label"] for option in column["type_config"]["options"]]
-
-
-def ignore(_done: int, _of: int) -> None:
-    """Ignores progress."""
-
-
-# ---- by hand -----------------------------------------------------------------------------------------------------
-
-
-def test_without_samples_it_offers_both_ways_to_bring_some(workbench: Workbench, empty: str) -> None:
+def test_without_samples_it_offers_the_ways_to_bring_some(workbench: Workbench, empty: str) -> None:
     at = workbench.open("samples", model=empty)
-    assert "No samples yet" in words(at)
+    assert "No samples yet: 10 cold and 10 warm ones are enough to start" in words(at)
     assert at.button(key="samples.first_import").click().run().file_uploader
-    assert workbench.open("samples", model=empty).button(key="samples.first_add").click().run().text_area
+    assert len(press(workbench.open("samples", model=empty), "samples.first_paste").text_area) == 2
+    assert press(workbench.open("samples", model=empty), "samples.first_label").title[0].value == "Label"
 
 
-def test_samples_are_added_to_both_poles_and_then_to_one(workbench: Workbench, client: Traitbench, empty: str) -> None:
+# ---- paste -----------------------------------------------------------------------------------------------------------
+
+
+def test_pasted_texts_are_counted_added_and_taken_back(workbench: Workbench, client: Traitbench, empty: str) -> None:
     at = workbench.open("samples", model=empty, task="Add by hand")
     cold, warm = at.text_area
-    cold.set_value("Go away.").run()
+    cold.set_value("Go away.\nGo away.").run()
     warm.set_value("  Thank you, dear.\n\nHow kind!  \n").run()
-    assert at.button(key="samples.add_button").label == "Add 3 texts"
+    assert "1 cold and 2 warm texts, 1 left out" in words(at)
+    assert at.button(key="samples.add_button").label == "Add 3 samples"
     press(at, "samples.add_button")
-    first = [("Go away.", 0.0), ("Thank you, dear.", 1.0), ("How kind!", 1.0)]
-    assert texts(client, empty) == first
-    at.segmented_control(key="samples.add_pole").set_value("negative").run()
-    at.text_area[0].set_value("Not now.").run()
-    press(at, "samples.add_button")
-    assert texts(client, empty) == [*first, ("Not now.", 0.0)]
-    assert at.text_area[0].value == ""
+    assert texts(client, empty) == [("Go away.", 0.0), ("Thank you, dear.", 1.0), ("How kind!", 1.0)]
+    assert "3 texts added to Warmth." in words(at)
+    assert listed(at) == ["How kind!", "Thank you, dear.", "Go away."]
+    press(at, "samples.undo_button")
+    assert not texts(client, empty)
+    assert "No samples yet" in words(at)
 
 
-def test_after_adding_the_page_says_what_there_is_and_what_is_next(
+def test_each_side_keeps_ten_before_some_are_set_aside(workbench: Workbench, client: Traitbench, empty: str) -> None:
+    at = workbench.open("samples", model=empty, task="Add by hand")
+    at.text_area[0].set_value("\n".join(COLD)).run()
+    assert "None is set aside for testing" in words(at)
+    at.text_area[1].set_value("\n".join(f"{text} {number}" for number in (1, 2) for text in WARM)).run()
+    assert "Set 4 texts aside for testing" in [each.label for each in at.toggle]
+    press(at, "samples.add_button")
+    tests = [each.quality for each in client.samples.list(empty, limit=500) if each.held_out]
+    assert tests == [1.0] * 4
+
+
+def test_after_adding_the_header_says_what_is_next(workbench: Workbench, client: Traitbench, draft: str) -> None:
+    at = workbench.open("samples", model=draft, task="Add by hand")
+    at.text_area[0].set_value("One more.").run()
+    press(at, "samples.add_button")
+    assert "Saved." in words(at)
+    assert next_step(at) == "Train"
+
+
+def test_a_text_of_many_lines_can_be_one_sample_of_a_group(
     workbench: Workbench, client: Traitbench, empty: str
 ) -> None:
     at = workbench.open("samples", model=empty, task="Add by hand")
-    at.text_area[1].set_value("\n".join(WARM)).run()
-    said = words(press(at, "samples.add_button"))
-    assert "Just now: 10 texts added to Warmth" in said
-    assert "Warmth: 0 cold, 10 warm" in said
-    assert "**Next**: No cold texts yet." in said
-    assert press(at, "samples.now.step").segmented_control(key="samples.add_pole").value == "negative"
-    at.text_area[0].set_value("\n".join(COLD)).run()
-    assert "10 + 10 samples." in words(press(at, "samples.add_button"))
-    assert press(at, "samples.now.step").title[0].value == "Train"
-    press(visit(at, "samples"), "samples.undo_button")
-    assert len(texts(client, empty)) == 10
-
-
-def test_the_table_does_the_step_that_its_header_names(workbench: Workbench, client: Traitbench, empty: str) -> None:
-    client.samples.add(empty, [SampleInput(trait="warmth", text=text, quality=0.0) for text in COLD])
-    at = workbench.open("samples", model=empty)
-    assert at.button(key="samples.now.step").label == "Add warm texts"
-    assert press(at, "samples.now.step").segmented_control(key="samples.add_pole").value == "positive"
-    assert not buttons(at, "samples.now")
-
-
-def test_a_text_of_many_lines_can_be_one_sample(workbench: Workbench, client: Traitbench, empty: str) -> None:
-    at = workbench.open("samples", model=empty, task="Add by hand")
-    at.toggle(key="samples.by_line").set_value(False).run()
-    at.segmented_control(key="samples.add_pole").set_value("between").run()
-    at.slider(key="samples.add_quality").set_value(0.7).run()
-    at.text_area[0].set_value("One.\nTwo.").run()
+    at.segmented_control(key="samples.by_line").set_value("Blank line between").run()
+    at.text_area[0].set_value("One.\nTwo.\n\nThree.").run()
+    ending(at.text_input, "group").set_value("conversation 7").run()
     press(at, "samples.add_button")
-    assert texts(client, empty) == [("One.\nTwo.", 0.7)]
+    assert [(each.text, each.group) for each in client.samples.list(empty)] == [
+        ("One.\nTwo.", "conversation 7"),
+        ("Three.", "conversation 7"),
+    ]
 
 
-def test_a_link_opens_the_form_at_a_trait_and_a_pole_once(workbench: Workbench, empty: str) -> None:
-    at = workbench.open("samples", model=empty, task="Add by hand", trait="Warmth", pole="negative")
-    assert at.segmented_control(key="samples.add_pole").value == "negative"
-    assert copied_link(at) == {"model": empty, "task": "Add by hand", "trait": "Warmth", "pole": "cold"}
-    at.segmented_control(key="samples.add_pole").set_value("positive").run()
-    assert at.segmented_control(key="samples.add_pole").value == "positive"
+def test_a_link_opens_the_form_at_a_trait(workbench: Workbench, client: Traitbench, empty: str) -> None:
+    client.traits.add(empty, [TraitInput(name="Clarity", positive_label="clear", negative_label="muddled")])
+    at = workbench.open("samples", model=empty, task="Add by hand", trait="Clarity", pole="negative")
+    assert "0 muddled and 0 clear texts" in words(at)
+    assert copied_link(at) == {"model": empty, "task": "Add by hand", "trait": "Clarity"}
 
 
 @pytest.mark.parametrize(
@@ -102,212 +104,210 @@ def test_a_link_opens_the_form_at_a_trait_and_a_pole_once(workbench: Workbench, 
 def test_what_cannot_be_added_stays_in_its_field(
     workbench: Workbench, client: Traitbench, empty: str, typed: str, says: str
 ) -> None:
-    at = workbench.open("samples", model=empty, task="Add by hand", trait="Warmth", pole="positive")
+    at = workbench.open("samples", model=empty, task="Add by hand")
     at.text_area[0].set_value(typed).run()
     assert says in words(press(at, "samples.add_button"))
     assert at.text_area[0].value == typed
     assert not texts(client, empty)
 
 
-def test_what_is_there_already_is_remarked(workbench: Workbench, draft: str) -> None:
-    at = workbench.open("samples", model=draft, task="Add by hand")
-    at.text_area[1].set_value(f"{COLD[0]}\nNew.\nNew.").run()
-    assert "1 repeated line, 1 already in this trait, 1 of them at the other pole" in words(at)
+def test_sides_can_be_swapped(workbench: Workbench, empty: str) -> None:
+    at = workbench.open("samples", model=empty, task="Add by hand")
+    at.text_area[0].set_value("Lovely.").run()
+    press(at, "samples.swap")
+    assert [each.value for each in at.text_area] == ["", "Lovely."]
 
 
-# ---- the table ---------------------------------------------------------------------------------------------------
+# ---- the list --------------------------------------------------------------------------------------------------------
 
 
-def test_filters_are_read_from_links(workbench: Workbench, draft: str) -> None:
+def test_a_draft_lists_the_newest_first_and_a_link_narrows_it(workbench: Workbench, draft: str) -> None:
     at = workbench.open("samples", model=draft, pole="negative", find="the", trait="Warmth")
     expected = [text for text in COLD if "the" in text.casefold()]
-    assert list(at.dataframe[0].value["text"]) == expected[::-1]
-    assert f"{len(expected)} of 20 samples" in words(at)
+    assert listed(at) == expected[::-1]
     assert copied_link(at) == {"model": draft, "pole": "cold", "find": "the", "trait": "Warmth"}
     assert {"samples.csv", "samples.jsonl"} <= {str(each.key) for each in at.get("download_button")}
     at.text_input(key="find").set_value("nothing has this in it").run()
     assert "No samples match" in words(at)
-    assert len(press(at, "samples.clear").dataframe[0].value) == 20
+    assert len(listed(press(at, "samples.show_all"))) == 20
 
 
-def test_edits_wait_for_a_save_and_can_be_undone(workbench: Workbench, client: Traitbench, draft: str) -> None:
-    before = texts(client, draft)
-    at = edit(
-        workbench.open("samples", model=draft), rows={0: {"text": "Changed.", "label": "warmth 0.25"}}, gone=(1, 2)
-    )
-    assert at.button(key="samples.save").label == "Save 3 changes"
-    assert texts(client, draft) == before
-    press(at, "samples.save")
-    assert texts(client, draft) == [*before[:-3], ("Changed.", 0.25)]
-    assert at.button(key="samples.save").disabled
-    assert "1 edited and 2 deleted" in words(at)
-    press(at, "samples.undo_button")
-    assert sorted(texts(client, draft)) == sorted(before)
+def test_fifty_rows_are_shown_and_fifty_more_on_request(workbench: Workbench, client: Traitbench, empty: str) -> None:
+    client.samples.add(empty, [SampleInput(trait="warmth", text=f"Text {n}", quality=n % 2) for n in range(120)])
+    at = workbench.open("samples", model=empty)
+    assert (len(listed(at)), components(at, "samples")[0]["foot"]["more"]) == (50, "Show 50 more")
+    at.session_state["samples.rows_shown"] = 100
+    assert (len(listed(at.run())), components(at, "samples")[0]["foot"]["more"]) == (100, "Show 20 more")
+
+
+def test_a_model_in_use_lists_those_first_that_are_farthest_from_their_label(
+    workbench: Workbench, trained: Trained
+) -> None:
+    at = workbench.open("samples", model=trained.handle)
+    listed = components(at, "samples")[0]["rows"]
+    far = [100 - row["score"] if row["label"]["side"] == "right" else row["score"] for row in listed]
+    assert far == sorted(far, reverse=True)
+    assert len(listed) == 20
+    assert "Each is scored by a model that had not seen it." in words(at)
+    assert "on the wrong side" in words(at)
+    assert not at.text_area[0].disabled
+
+
+# ---- edits -----------------------------------------------------------------------------------------------------------
+
+
+def test_an_edit_is_saved_as_it_is_made_and_can_be_undone(workbench: Workbench, client: Traitbench, draft: str) -> None:
+    before = list(client.samples.list(draft))
+    at = retype(pick(workbench.open("samples", model=draft), client, draft, COLD[-1]), "Changed.")
+    after = list(client.samples.list(draft))
+    assert [each.id for each in after] == [each.id for each in before]
+    assert (after[-1].text, after[-1].quality) == ("Changed.", 0.0)
+    assert "“Changed.” has a new text." in plain(at)
+    press(at, "samples.label.2")
+    assert client.samples.list(draft).items[-1].quality == 1.0
+    assert "“Changed.” is warm now." in plain(at)
+    press(press(at, "samples.undo_button"), "samples.undo_button")
+    assert texts(client, draft) == [(each.text, each.quality) for each in before]
+    assert panel_text(at).value == COLD[-1]
     assert not buttons(at, "samples.undo_button")
 
 
-def test_a_label_is_the_word_of_a_pole_and_can_be_one_of_another_trait(
-    workbench: Workbench, client: Traitbench, empty: str
-) -> None:
-    client.samples.add(empty, [SampleInput(trait="warmth", text="Thank you.", quality=1.0)])
-    assert label_options(workbench.open("samples", model=empty))[:2] == ["▲ warm", "▼ cold"]
-    client.traits.add(empty, [TraitInput(name="Clarity", positive_label="clear", negative_label="muddled")])
-    at = workbench.open("samples", model=empty)
-    assert {"▲ warm, Warmth", "▼ muddled, Clarity", "▲ rather clear (0.75), Clarity"} <= set(label_options(at))
-    press(edit(at, rows={0: {"label": "clarity 0.0"}}), "samples.save")
-    assert [(each.trait, each.quality) for each in client.samples.list(empty)] == [("clarity", 0.0)]
-
-
-def test_several_changes_are_undone_one_after_another(workbench: Workbench, client: Traitbench, draft: str) -> None:
-    """An undo gives samples new ids, and the changes before it still find them."""
-    before = texts(client, draft)
-    at = press(edit(workbench.open("samples", model=draft), rows={0: {"text": "Changed."}}), "samples.save")
-    press(edit(at, gone=(0,)), "samples.save")
-    assert len(texts(client, draft)) == 19
-    press(at, "samples.undo_button")
-    assert "Changed." in [text for text, _ in texts(client, draft)]
-    press(at, "samples.undo_button")
-    assert sorted(texts(client, draft)) == sorted(before)
-
-
-def test_all_samples_deleted_can_be_undone(workbench: Workbench, client: Traitbench, draft: str) -> None:
-    at = press(edit(workbench.open("samples", model=draft), gone=tuple(range(20))), "samples.save")
-    assert "No samples yet" in words(at)
-    press(at, "samples.undo_button")
-    assert len(texts(client, draft)) == 20
-
-
-def test_what_was_discarded_comes_back_until_a_save(workbench: Workbench, client: Traitbench, draft: str) -> None:
-    at = edit(workbench.open("samples", model=draft), rows={0: {"text": "Changed."}, 1: {"text": "Changed too."}})
-    press(at, "samples.discard")
-    assert "2 unsaved changes discarded" in words(at)
-    assert at.button(key="samples.save").disabled
-    assert at.dataframe[0].value["text"].iloc[0] == COLD[-1]
-    edit(at, rows={1: {"text": "Changed again."}})
-    bring_back = f"samples.unsaved.bring_back:{draft}"
-    assert "discarded" not in words(press(at, bring_back))
-    assert list(at.dataframe[0].value["text"])[:2] == ["Changed.", "Changed again."]
-    press(at, "samples.discard")
-    press(edit(at, rows={2: {"text": "Another."}}), "samples.save")
-    assert not buttons(at, bring_back)
-    assert not {"Changed.", "Changed again."} & {text for text, _ in texts(client, draft)}
-
-
-def test_edits_wait_while_filters_and_samples_change(workbench: Workbench, client: Traitbench, draft: str) -> None:
-    at = edit(workbench.open("samples", model=draft), rows={0: {"text": "Changed."}})
-    client.samples.add(draft, [SampleInput(trait="warmth", text="From elsewhere.", quality=1.0)])
-    client.samples.delete(draft, client.samples.list(draft).items[0].id)
-    at.selectbox(key="pole").set_value("positive").run()
-    assert at.button(key="samples.save").label == "Save 1 change"
-    assert at.dataframe[0].value["text"].iloc[0] == "From elsewhere."
-    assert WARM[0] not in list(at.dataframe[0].value["text"])
-    at.selectbox(key="pole").set_value(None).run()
-    assert list(at.dataframe[0].value["text"])[:2] == ["From elsewhere.", "Changed."]
-    press(at, "samples.save")
-    after = [text for text, _ in texts(client, draft)]
-    assert after[-2:] == ["From elsewhere.", "Changed."]
-    assert COLD[-1] not in after
-    assert len(after) == 20
-
-
-def test_a_refused_edit_changes_nothing_and_keeps_waiting(workbench: Workbench, client: Traitbench, draft: str) -> None:
-    before = texts(client, draft)
-    at = edit(workbench.open("samples", model=draft), rows={0: {"text": "  "}, 1: {"text": "Fine."}}, gone=(2,))
-    assert press(at, "samples.save").error
-    assert texts(client, draft) == before
-    assert at.button(key="samples.save").label == "Save 3 changes"
-
-
-def test_texts_that_belong_together_are_added_shown_and_edited(
+def test_what_a_sample_is_for_its_group_and_its_trait_are_saved_at_once(
     workbench: Workbench, client: Traitbench, draft: str
 ) -> None:
-    at = workbench.open("samples", model=draft, task="Add by hand")
-    at.text_area[0].set_value("One more.\nAnd another.")
-    ending(at.text_input, "group").set_value("conversation 7").run()
-    press(at, "samples.add_button")
-    added = [each for each in client.samples.list(draft) if each.group]
-    assert [(each.text, each.group) for each in added] == [
-        ("One more.", "conversation 7"),
-        ("And another.", "conversation 7"),
-    ]
-    table = workbench.open("samples", model=draft)
-    assert list(table.dataframe[0].value["group"])[:3] == ["conversation 7", "conversation 7", ""]
-    edit(table, rows={0: {"text": "And one."}, 1: {"group": "conversation 8"}, 2: {"group": "conversation 8"}})
-    press(table, "samples.save")
-    after = [(each.text, each.group) for each in client.samples.list(draft) if each.group]
-    assert after[0] == ("And one.", "conversation 7")
-    assert [group for _, group in after[1:]] == ["conversation 8"] * 2
+    client.traits.add(draft, [TraitInput(name="Clarity", positive_label="clear", negative_label="muddled")])
+    at = pick(workbench.open("samples", model=draft), client, draft, COLD[0])
+    use = next(each for each in at.segmented_control if str(each.key).startswith("samples.for:"))
+    use.set_value("Only testing").run()
+    next(each for each in at.toggle if each.label == "Never get wrong").set_value(True).run()
+    next(each for each in at.text_input if str(each.key).startswith("samples.group:")).set_value(" Case 7 ").run()
+    next(each for each in at.selectbox if str(each.key).startswith("samples.trait:")).set_value("clarity").run()
+    own = next(each for each in client.samples.list(draft) if each.text == COLD[0])
+    assert (own.held_out, own.must_pass, own.group, own.trait) == (True, True, "Case 7", "clarity")
+    assert "is about Clarity now." in plain(at)
 
 
-# ---- a save that fails halfway -----------------------------------------------------------------------------------
+def test_a_deleted_sample_comes_back_with_its_id(workbench: Workbench, client: Traitbench, draft: str) -> None:
+    before = list(client.samples.list(draft))
+    at = pick(workbench.open("samples", model=draft), client, draft, COLD[3])
+    press(at, "samples.delete")
+    assert len(list(client.samples.list(draft))) == 19
+    assert COLD[3] not in listed(at)
+    press(at, "samples.undo_button")
+    assert [each.id for each in client.samples.list(draft)] == [each.id for each in before]
 
 
-def many_edits(client: Traitbench, draft: str) -> tuple[list[Sample], dict[int, SampleInput]]:
-    """The samples of a draft, and edits of so many of them that two requests are needed to delete the originals."""
-    more = [SampleInput(trait="warmth", text=f"Old {number}", quality=1.0) for number in range(MOST_SAMPLES)]
-    client.samples.add(draft, more)
-    samples = list(client.samples.list(draft, limit=MOST_SAMPLES))
-    edited = enumerate(samples[: MOST_SAMPLES + 3])
-    return samples, {each.id: SampleInput(trait="warmth", text=f"New {n}", quality=1.0) for n, each in edited}
+def test_a_text_of_nothing_is_not_saved(workbench: Workbench, client: Traitbench, draft: str) -> None:
+    at = retype(pick(workbench.open("samples", model=draft), client, draft, COLD[0]), "  ")
+    assert "A sample needs a text" in " ".join(each.value for each in at.toast)
+    assert COLD[0] in [text for text, _ in texts(client, draft)]
 
 
-def test_an_edit_that_fails_halfway_loses_no_text(own_workbench: Workbench, client: Traitbench, draft: str) -> None:
-    """The second request to delete originals is refused, because the model is archived in between."""
-    samples, edits = many_edits(client, draft)
-
-    def archive_after_one(done: int, _of: int) -> None:
-        if done:
-            client.models.delete(draft)
-
-    with pytest.raises(Exception, match="is archived"):
-        save(draft, samples, Changes(edits), progress=archive_after_one)
-    left = {sample.text for sample in client.samples.list(draft, limit=MOST_SAMPLES)}
-    assert {sample.text for sample in samples[MOST_SAMPLES:]} <= left
-    assert not {sample.text for sample in samples[:MOST_SAMPLES]} & left
-    assert {f"New {number}" for number in range(MOST_SAMPLES)} <= left
-
-
-def test_an_edit_whose_answer_is_lost_loses_no_text(
-    monkeypatch: pytest.MonkeyPatch, service: Service, client: Traitbench, namespace: str, draft: str
+def test_an_edit_that_is_not_saved_stays_in_its_field(
+    monkeypatch: pytest.MonkeyPatch, workbench: Workbench, service: Service, client: Traitbench, draft: str
 ) -> None:
-    """The service deletes the last originals, but its response never arrives: the new texts must stay."""
-    samples, edits = many_edits(client, draft)
-    with proxied(service.base_url, mute=nth_deletion(2)) as address:
-        Workbench(monkeypatch, service, service.issue(namespaces=(namespace,)), base_url=address)
-        with pytest.raises(Unreachable):
-            save(draft, samples, Changes(edits), progress=ignore)
-    left = {sample.text for sample in client.samples.list(draft, limit=MOST_SAMPLES)}
-    assert {sample.text for sample in edits.values()} <= left
-    assert {sample.text for sample in samples[len(edits) :]} <= left
+    at = pick(workbench.open("samples", model=draft), client, draft, COLD[0])
+    with monkeypatch.context() as patch:
+        away(patch, service, os.environ["TRAITBENCH_API_KEY"])
+        panel_text(at).set_value("Changed.").run()
+    at.run()
+    assert "Not saved: the service does not answer. Your text is still here." in plain(at)
+    assert panel_text(at).value == "Changed."
+    press(at, "samples.try_again")
+    assert "Changed." in [text for text, _ in texts(client, draft)]
 
 
-@pytest.mark.parametrize("refused", [1, 2])
-def test_a_fix_that_fails_halfway_is_taken_back_whole(
-    monkeypatch: pytest.MonkeyPatch, service: Service, client: Traitbench, namespace: str, draft: str, refused: int
+def test_the_history_says_who_changed_what(workbench: Workbench, client: Traitbench, draft: str) -> None:
+    at = pick(workbench.open("samples", model=draft), client, draft, COLD[0])
+    press(at, "samples.label.2")
+    drawn = "\n".join(str(each.proto.body) for each in at.get("html"))
+    assert 'changed <span class="left">cold</span> to <span class="right">warm</span>' in drawn
+
+
+# ---- two people ------------------------------------------------------------------------------------------------------
+
+
+def overtaken(workbench: Workbench, client: Traitbench, draft: str) -> AppTest:
+    """A session whose edit of a text came after another person's edit of it."""
+    at = pick(workbench.open("samples", model=draft), client, draft, COLD[0])
+    own = next(each for each in client.samples.list(draft) if each.text == COLD[0])
+    client.samples.change(draft, own.id, text="Theirs now.")
+    return retype(at, "Mine now.")
+
+
+def test_an_edit_that_somebody_overtook_is_shown_beside_theirs(
+    workbench: Workbench, client: Traitbench, draft: str
 ) -> None:
-    """Labels are turned and samples deleted, by two requests; a gateway refuses one of them."""
-    samples, _ = many_edits(client, draft)
-    before = texts(client, draft)
-    turned = {each.id: as_input(each).model_copy(update={"quality": 0.0}) for each in samples[:2]}
-    changes = Changes(turned, frozenset(each.id for each in samples[2 : MOST_SAMPLES + 2]))
-    with proxied(service.base_url, refuse=nth_deletion(refused)) as address:
-        Workbench(monkeypatch, service, service.issue(namespaces=(namespace,)), base_url=address)
-        with pytest.raises(TraitbenchError):
-            save(draft, samples, changes, progress=ignore, whole=True)
+    at = overtaken(workbench, client, draft)
+    assert "the same sample meanwhile" in words(at)
+    drawn = "\n".join(str(each.proto.body) for each in at.get("html"))
+    assert "<u>Mine now.</u>" in drawn
+    assert "<u>Theirs now.</u>" in drawn
+    assert "Theirs now." in [text for text, _ in texts(client, draft)]
+    press(at, "samples.keep_mine")
+    assert "Mine now." in [text for text, _ in texts(client, draft)]
+    press(at, "samples.undo_button")
+    assert "Theirs now." in [text for text, _ in texts(client, draft)]
+
+
+def test_theirs_can_be_taken_and_a_deleted_one_added_again(
+    workbench: Workbench, client: Traitbench, draft: str
+) -> None:
+    at = overtaken(workbench, client, draft)
+    press(at, "samples.take_theirs")
+    assert "Theirs now." in [text for text, _ in texts(client, draft)]
+    assert "meanwhile" not in words(at)
+    own = next(each for each in client.samples.list(draft) if each.text == COLD[1])
+    pick(at, client, draft, COLD[1])
+    client.samples.delete(draft, own.id)
+    retype(at, "Mine again.")
+    assert "deleted the same sample meanwhile" in words(at)
+    press(at, "samples.keep_mine")
+    assert "Mine again." in [text for text, _ in texts(client, draft)]
+
+
+# ---- a model in use --------------------------------------------------------------------------------------------------
+
+
+def test_the_first_edit_of_a_model_in_use_opens_a_draft(
+    own_workbench: Workbench, client: Traitbench, ready: str
+) -> None:
+    before = texts(client, ready)
+    at = own_workbench.open("samples", model=ready)
+    first = panel_text(at).value
+    press(at, "samples.label.3")
+    draft = f"{ready}-next"
+    assert at.selectbox(key="model").value == draft
+    assert texts(client, ready) == before
+    assert [text for text, quality in texts(client, draft) if quality == 0.5] == [first]
+    said = plain(at)
+    assert "is neither now, in your draft. v1 scores as before until you train." in said
+    assert "v1 in use" in said
+    assert "your draft, 1 change" in said
+    assert panel_text(at).value == first
+    assert components(at, "samples")[0]["rows"][0]["score"] is not None
+    press(at, "samples.undo_button")
     assert sorted(texts(client, draft)) == sorted(before)
+    assert "your draft, 0 changes" in plain(at)
+    assert visit(at, "traits").selectbox(key="model").value == draft
 
 
-def test_only_what_is_there_is_saved_and_brought_back(own_workbench: Workbench, client: Traitbench, draft: str) -> None:
-    samples = list(client.samples.list(draft))
-    gone, edited, deleted, deleted_before = samples[:4]
-    client.samples.delete(draft, gone.id)
-    client.samples.delete(draft, deleted_before.id)
-    edits = {each.id: SampleInput(trait="warmth", text=f"New {each.id}", quality=1.0) for each in (gone, edited)}
-    deletions = frozenset({deleted.id, deleted_before.id})
-    undo = save(draft, samples, Changes(edits, deletions), progress=ignore)
-    assert undo.missing == {gone.id}
-    assert undo.what == "1 edited and 1 deleted"
-    assert deleted_before.text not in [each.text for each in undo.gone]
-    left = {sample.text for sample in client.samples.list(draft)}
-    assert f"New {edited.id}" in left
-    assert not {f"New {gone.id}", edited.text, deleted.text} & left
+def test_texts_are_pasted_into_the_draft_of_a_model_in_use(
+    own_workbench: Workbench, client: Traitbench, ready: str
+) -> None:
+    at = own_workbench.open("samples", model=ready, task="Add by hand")
+    at.text_area[1].set_value("You are so kind.").run()
+    press(at, "samples.add_button")
+    assert len(texts(client, ready)) == 20
+    assert ("You are so kind.", 1.0) in texts(client, f"{ready}-next")
+    file = own_workbench.open("samples", model=ready, task="Import a file")
+    assert press(file, "samples.open_draft").selectbox(key="model").value == f"{ready}-next"
+    assert file.file_uploader
+
+
+def test_a_model_that_keeps_no_samples_says_so(own_workbench: Workbench, client: Traitbench, ready: str) -> None:
+    client.models.update(ready, zero_data_retention=True)
+    at = own_workbench.open("samples", model=ready)
+    assert "Samples are not kept" in words(at)
+    assert not {"samples.first_import", "samples.first_synthesize"} & {*buttons(at)}
+    assert {"samples.first_paste", "samples.first_label"} <= {*buttons(at)}

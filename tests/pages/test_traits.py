@@ -17,6 +17,7 @@ from tests.pages.drive import (
     leave_few_figures,
     link_query,
     links,
+    listed,
     next_step,
     plain,
     press,
@@ -99,7 +100,7 @@ def test_the_counts_of_a_trait_lead_to_its_samples(workbench: Workbench, client:
     assert next_step(at) == "Train"
     assert link_query(at, "warm 10") == {"trait": "Warmth", "pole": "warm"}
     samples = workbench.open("samples", model=draft, **link_query(at, "10 cold"))
-    assert list(samples.dataframe[0].value["text"]) == list(COLD)[::-1]
+    assert listed(samples) == list(COLD)[::-1]
 
 
 def test_a_trained_trait_has_its_strip_and_the_way_to_what_is_wrong(workbench: Workbench, twice: Trained) -> None:

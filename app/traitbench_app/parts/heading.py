@@ -31,7 +31,12 @@ from traitbench_app.workspace import kept_texts
 
 Query = Mapping[str, str | int | None]
 NextOf = Callable[[Model], NextStep]
-_OWN = frozenset(("Describe", "What is kept", "Details", "Compare", "Encoders", "Mistakes", "Check", "Compare labels"))
+_OWN = frozenset(
+    (
+        *("Describe", "What is kept", "Details", "Compare", "Encoders", "Mistakes", "Check", "Compare labels"),
+        *("Add by hand", "Import a file", "Synthesize"),
+    )
+)
 """The views that have a primary button of their own, as links name them."""
 
 
@@ -147,7 +152,6 @@ def _has_primary(name: PageName, facts: StepFacts, step: NextStep, query: Query)
     own = {
         "batch": bool(facts.version),
         "label": True,
-        "samples": edits,
         "train": step.page == "train" or (bool(facts.origin) and bool(facts.version)),
         "traits": edits and facts.suggestions > 0,
     }

@@ -20,16 +20,18 @@ from traitbench.display.text import count, plain, shortened
 from traitbench.local.checks import Findings
 from traitbench.local.preview import PreviewUnavailable
 from traitbench_app.parts.chart import download_table
-from traitbench_app.parts.controls import ask, asked, confirm, folded, page_of, primary_link
+from traitbench_app.parts.controls import ask, asked, confirm, draw_title, folded, page_of, primary_link
 from traitbench_app.parts.next_step import facts_of, next_step
-from traitbench_app.parts.sample_table import draw_undo, waiting
-from traitbench_app.samples.add import POLE, TRAIT
-from traitbench_app.samples.filters import show_rows
+from traitbench_app.parts.samples_switch import draw_samples_switch
+from traitbench_app.samples.editing import apply, draw_to_draft
+from traitbench_app.samples.narrowing import show_samples
+from traitbench_app.samples.paste import TRAIT
+from traitbench_app.samples.views import go_to
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.service import attempt
 from traitbench_app.workspace import fixes
-from traitbench_app.workspace.changes import Changes, remember, save
+from traitbench_app.workspace.changes import Changes
 from traitbench_app.workspace.fixes import Examination, identity
 from traitbench_app.workspace.samples import all_samples
 
@@ -52,22 +54,20 @@ class _Context:
 
 def draw_check(model: Model, traits: Sequence[Trait], samples: list[Sample], *, can_edit: bool) -> None:
     """Check the samples and draw the findings, the gravest first."""
-    context = _Context(model, {each.key: each for each in traits}, {each.id: each for each in samples}, can_edit)
-    with st.container(horizontal=True, vertical_alignment="center", key="doctor.said"):
-        title = st.container(width="content")
-        if can_edit:
-            draw_undo(model.handle)
-    if unsaved := len(waiting(model.handle)):
-        st.caption(f":material/edit: {count(unsaved, 'unsaved change')} in the table not included.")
+    can_fix = can_edit and model.state != "ready"
+    context = _Context(model, {each.key: each for each in traits}, {each.id: each for each in samples}, can_fix)
+    with st.container(horizontal=True, horizontal_alignment="distribute", key="samples-title"):
+        top = st.container(width="content")
+        draw_samples_switch("check")
     examination = _examined(context, traits, samples)
     if examination is None:
         return
     shown = _to_show(model.handle, examination)
     hidden = len(examination.findings) - sum(len(each.parts) or 1 for each in shown)
-    said = count(len(shown), "finding") if shown else f"Nothing {'else ' if hidden else ''}to fix"
-    checked = f" in {count(examination.samples, 'sample')}" if examination.samples else ""
-    first = ", most serious first" if len(shown) > 1 else ""
-    title.header(f"{said}{checked}{first}", anchor=False, width="content")
+    with top:
+        draw_title(*_title(shown, hidden, examination.samples), is_first=False)
+    if can_edit and model.state == "ready" and shown:
+        draw_to_draft(model)
     if hidden:
         with st.container(horizontal=True, vertical_alignment="center", key="doctor.ignored"):
             st.caption(f"{count(hidden, 'finding')} ignored until you close this tab.", width="content")
@@ -78,13 +78,23 @@ def draw_check(model: Model, traits: Sequence[Trait], samples: list[Sample], *, 
     if said := _languages(samples):
         st.caption(f"Languages: {plain(said)}.")
     if shown:
-        with st.container(border=True, key="card.findings"):
-            for finding in page_of(shown, _A_PAGE, key="doctor.page"):
+        for finding in page_of(shown, _A_PAGE, key="doctor.page"):
+            with st.container(border=True, key=f"card.{identity(finding)}"):
                 _draw_finding(context, finding)
         _draw_download(context, shown)
         _ask_once_more(context, shown)
     else:
         _draw_nothing(context, traits)
+
+
+def _title(shown: Sequence[Finding], hidden: int, samples: int) -> tuple[str, str]:
+    """The title and the line below it: the gravest finding in short, and how many others there are."""
+    checked = f"{len(KINDS)} kinds of problems looked for in {count(samples, 'sample')}."
+    if not shown:
+        return f"Nothing {'else ' if hidden else ''}to fix in {count(samples, 'sample')}", checked
+    more = f", and {count(len(shown) - 1, 'smaller problem')}" if len(shown) > 1 else ""
+    first = " The most serious one is first." if more else ""
+    return f"{KINDS[shown[0].kind]}{more}", f"{checked}{first}"
 
 
 def draw_check_line(model: Model, traits: Sequence[Trait]) -> None:
@@ -254,8 +264,7 @@ def _draw_texts(context: _Context, finding: Finding) -> None:
 def _draw_actions(context: _Context, finding: Finding) -> None:
     this, fix, many = identity(finding), finding.fix, len(finding.parts)
     if context.can_edit and fix and fix.add:
-        link = {"task": "add", TRAIT: finding.trait_key, POLE: fix.add.pole}
-        st.button(plain(fix.says), key=f"doctor.add.{this}", on_click=session.put, args=(link,))
+        st.button(plain(fix.says), key=f"doctor.add.{this}", on_click=_open_paste, args=(finding.trait_key,))
     elif context.can_edit and fix and fix.rename:
         page_link("traits", fix.says)
     elif context.can_edit and fix:
@@ -268,12 +277,17 @@ def _draw_actions(context: _Context, finding: Finding) -> None:
         st.button(label, type="tertiary", key=f"doctor.open.{this}", on_click=session.store, args=args)
     elif finding.sample_ids and not many:
         ids = finding.sample_ids
-        label = f"Show the {len(ids):,} texts" if len(ids) > _FEW else "Show in the table"
-        st.button(label, type="tertiary", key=f"doctor.rows.{this}", on_click=show_rows, args=(ids,))
+        label = f"Show the {len(ids):,} texts" if len(ids) > _FEW else "Show it in the list"
+        st.button(label, type="tertiary", key=f"doctor.rows.{this}", on_click=show_samples, args=(ids,))
     ignored = (context.model.handle, finding.parts or [finding])
     st.space("stretch")
     hint, key = "Ignore until you close this tab", f"doctor.ignore.{this}"
     st.button("", icon=":material/close:", type="tertiary", key=key, help=hint, on_click=_ignore, args=ignored)
+
+
+def _open_paste(trait: str) -> None:
+    session.put({TRAIT: trait})
+    go_to("paste")
 
 
 def _draw_fix(context: _Context, finding: Finding, fix: Fix, subject: str) -> None:
@@ -342,20 +356,23 @@ def _body(context: _Context, changes: Changes) -> str:
     lines = [_line(context, sample, changes) for sample in touched[:_IN_QUESTION]]
     if len(touched) > _IN_QUESTION:
         lines.append(f"- and {len(touched) - _IN_QUESTION:,} more")
-    made = sum(context.samples[each].provenance == "synthesized" for each in changes.deletions)
-    lost = f" An undo cannot restore {count(made, 'synthesized text')}." if made else ""
-    note = f"Either every change is applied or none. You can undo this while the page is open.{lost}"
+    note = "Either every change is applied or none. You can undo this."
     return "\n".join(lines) + f"\n\n{note}"
 
 
 def _apply(context: _Context, changes: Changes) -> None:
-    bar = st.progress(0.0, text="Applying changes")
-    done = save(
-        context.model.handle,
-        context.samples.values(),
-        changes,
-        progress=lambda at, of: bar.progress(at / of, text=f"Applying {at:,} of {of:,}"),
-        whole=True,
-    )
-    remember(done)
-    session.flash(f"Applied: {done.what}.")
+    updates: dict[int, dict[str, object]] = {
+        each: {"quality": edit.quality, "group": edit.group or ""} for each, edit in changes.edits.items()
+    }
+    for each, (held_out, must_pass) in changes.marks.items():
+        updates.setdefault(each, {}).update(held_out=held_out, must_pass=must_pass)
+    deletes = [context.samples[each] for each in sorted(changes.deletions)]
+    revisions = {each: context.samples[each].revision for each in updates}
+    said = f"Applied: {_named(len(updates), len(deletes))}."
+    apply(context.model, said, updates=updates, deletes=deletes, revisions=revisions)
+    session.flash(said)
+
+
+def _named(changed: int, deleted: int) -> str:
+    parts = ((changed, "changed"), (deleted, "deleted"))
+    return " and ".join(f"{count(number, 'sample')} {verb}" for number, verb in parts if number) or "nothing changed"

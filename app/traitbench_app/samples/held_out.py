@@ -9,9 +9,9 @@ from traitbench.contract.samples import Sample
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain
 from traitbench.local import held_out, preview
+from traitbench_app.samples.editing import apply
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt
-from traitbench_app.workspace.changes import marked, remember
 
 _SEED, _REFUSED = "samples.seed", "samples.not_set_aside"
 
@@ -22,9 +22,7 @@ _ABOUT = (
 )
 
 
-def draw_set_aside(
-    model: Model, traits: Sequence[Trait], tests: int, every_sample: Callable[[], Sequence[Sample]]
-) -> None:
+def draw_set_aside(model: Model, traits: Sequence[Trait], tests: int, every: Callable[[], Sequence[Sample]]) -> None:
     """Draw how many test samples there are, and the button that sets some aside, which reads all samples."""
     some = f"{count(tests, 'test sample')}: no version learns from them."
     none = "No test samples: nothing shows yet how good a version is on texts that it never saw."
@@ -45,7 +43,7 @@ def draw_set_aside(
     if asked:
         session.store(_REFUSED, None)
         with slot:
-            _set_aside(model, traits, every_sample(), seed=int(seed))
+            _set_aside(model, traits, every(), seed=int(seed))
     if (refused := session.get(_REFUSED)) and refused[0] == model.handle:
         slot.info(plain(refused[1]), icon=":material/info:")
 
@@ -68,13 +66,10 @@ def _set_aside(model: Model, traits: Sequence[Trait], samples: Sequence[Sample],
     short = " ".join(held_out.shortages(chosen.too_few, traits))
     session.store(_REFUSED, (model.handle, short) if short else None)
     own = [sample for sample in samples if sample.id in ids]
-    _mark(model.handle, own, (True, False), f"{count(len(own), 'sample')} set aside as test samples", say=done)
-
-
-def _mark(handle: str, samples: Sequence[Sample], mark: tuple[bool, bool], what: str, *, say: str = "") -> None:
     with attempt() as marking:
-        undo = marked(handle, samples, mark, what=what)
+        said = plain(done) or f"{count(len(own), 'sample')} set aside for testing."
+        fields = {"held_out": True, "must_pass": False}
+        revisions = {sample.id: sample.revision for sample in own}
+        apply(model, said, updates=dict.fromkeys(revisions, fields), revisions=revisions)
     if marking.done:
-        remember(undo)
-        session.flash(plain(say) or f"Done: {what}.")
         st.rerun()

@@ -27,21 +27,20 @@ from traitbench.tables.writing import csv_file
 from traitbench_app.parts.controls import download
 from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
 from traitbench_app.parts.upload import pick_text_column, read_texts, upload_table
-from traitbench_app.samples.add import pole_words
-from traitbench_app.samples.just_now import imported
+from traitbench_app.samples.editing import SavedEdit, apply, last_edit
+from traitbench_app.samples.narrowing import pole_words
+from traitbench_app.samples.views import go_to
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
 from traitbench_app.shell.service import attempt
 from traitbench_app.workspace import pool
-from traitbench_app.workspace.changes import bring_in, remember
 from traitbench_app.workspace.pool import NoPool
 
 LEAVE_OUT = -1.0
 """The choice of a label whose rows are left out."""
 
-VIEW = "samples.goto"
 _FORM = "samples.import"
-_TOGETHER = "samples.import.together"
+_TOGETHER, _IMPORTED = "samples.import.together", "samples.imported"
 _PREVIEW = 50
 
 Repeated = Literal["skip", "keep", "replace"]
@@ -69,7 +68,7 @@ def import_file(model: Model, traits: Sequence[Trait], samples: Sequence[Sample]
     against = sample_files.compared(checked, samples)
     repeated = _pick_repeated(upload.key, checked, against)
     _preview(table, checked, traits)
-    _offer(model.handle, traits, table, checked, against, repeated)
+    _offer(model, traits, table, checked, against, repeated)
     if all(each.words.get("") is None for each in layout.labels):
         offer_labelling(model.handle, sample_files.unlabelled(table, layout), upload.name, primary=False)
 
@@ -399,7 +398,7 @@ def draw_problems(
 
 
 def _offer(
-    handle: str, traits: Sequence[Trait], table: Table, checked: Checked, against: Compared, repeated: Repeated
+    model: Model, traits: Sequence[Trait], table: Table, checked: Checked, against: Compared, repeated: Repeated
 ) -> None:
     positions = [*against.new, *(against.other if repeated == "replace" else ())]
     chosen = range(len(checked.samples)) if repeated == "keep" else sorted(positions)
@@ -428,15 +427,31 @@ def _offer(
         ]
     )
     with attempt() as importation, st.spinner(f"Importing {count(len(adding), 'sample')}", show_time=True):
-        undo = bring_in(handle, adding, replacing, what=what, progress=lambda _done, _of: None)
+        edit = apply(model, f"{plain(what)}.", adds=adding, deletes=[*replacing.values()])
+        session.store(_IMPORTED, (edit, *sample_files.to_mend(table, checked.problems)))
     if importation.done:
         session.next_round(_FORM)
-        session.store(VIEW, "table")
-        remember(undo)
-        imported(undo, *sample_files.to_mend(table, checked.problems))
+        go_to("samples")
         st.rerun()
     elif importation.error:
         _problems_of(importation.error, [checked.lines[position] for position in chosen])
+
+
+def draw_left_out(model: Model) -> None:
+    """Draw the download of the rows of a file that an import left out, while the import is the last edit."""
+    edit: SavedEdit | None
+    edit, header, rows = session.get(_IMPORTED, (None, (), ()))
+    if edit is None or edit != last_edit(model.handle):
+        return
+    st.html(f'<i hidden data-top="{edit.change_ids[0]}"></i>')  # the page goes to its top, in shell.js
+    if rows:
+        download(
+            f"Download {count(len(rows), 'row')} to correct",
+            partial(csv_file, header, rows),
+            "rows-to-correct.csv",
+            key="samples.left_out_file",
+            type="tertiary",
+        )
 
 
 def _problems_of(error: TraitbenchError, lines: Sequence[int]) -> None:
@@ -444,7 +459,7 @@ def _problems_of(error: TraitbenchError, lines: Sequence[int]) -> None:
     problems = []
     for each in error.details.get("errors", ()):
         match each.get("loc"):
-            case ["samples", int(index), *rest] if index < len(lines):
+            case ["adds", int(index), *rest] if index < len(lines):
                 problems.append(Problem(lines[index], str(rest[-1] if rest else ""), str(each.get("msg", ""))))
     if problems:
         draw_problems(problems)

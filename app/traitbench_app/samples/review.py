@@ -15,22 +15,27 @@ from traitbench.contract.samples import LONGEST_TEXT, OFFLINE, RejectedText, Sam
 from traitbench.contract.traits import Trait
 from traitbench.display.sides import label_of
 from traitbench.display.text import count, plain
-from traitbench_app.parts.sample_table import ROW_HEIGHT, delete_later, keep_after_all, redraw, table_height, waiting
+from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
+from traitbench_app.samples.editing import SavedEdit, apply, change, last_edit, remove, saved_edits, undo_last
+from traitbench_app.samples.words import excerpt
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client
-from traitbench_app.workspace.changes import Changes, add_samples, undoable_additions
-from traitbench_app.workspace.unsaved import keep
 
 _STATE, _DRAFT = "samples.review", "samples.review.text"
 
 
 @dataclass(frozen=True)
 class _Review:
-    """The texts of a model that were read, in their order, and the one that is edited."""
+    """The texts of a model that were read, each with the edit that was made of it, and the one that is edited."""
 
     handle: str
-    read: tuple[int, ...] = ()
+    read: tuple[tuple[int, SavedEdit | None], ...] = ()
     edited: int | None = None
+
+    @property
+    def ids(self) -> frozenset[int]:
+        """The samples that were read."""
+        return frozenset(sample_id for sample_id, _ in self.read)
 
 
 def draw_review(model: Model, traits: Sequence[Trait], made: Sequence[Sample]) -> None:
@@ -39,16 +44,15 @@ def draw_review(model: Model, traits: Sequence[Trait], made: Sequence[Sample]) -
     if last is None or last.kind != "synthesize" or last.status != "succeeded" or not made:
         return
     state = _state(model)
-    # Without those that are marked for deletion elsewhere, such as in the table.
-    open_ones = [each for each in made if each.id not in state.read and each.id not in waiting(model.handle).deletions]
+    open_ones = [each for each in made if each.id not in state.ids]
     with st.container(border=True, key="samples.review"):
         left, right = st.columns([3, 2])
         with left:
             if open_ones:
-                _draw_text(model, traits, made, open_ones[0], f"{len(made) - len(open_ones) + 1:,} of {len(made):,}")
+                _draw_text(model, traits, open_ones[0], f"{len(made) - len(open_ones) + 1:,} of {len(made):,}")
             else:
                 st.markdown(f":material/check_circle: **You read all {len(made):,} synthesized samples.**")
-            _draw_undo(model, made, state)
+            _draw_undo(model, state)
         outcome = last.progress.synthesis if last.progress else None
         if outcome is not None:
             with right:
@@ -56,14 +60,14 @@ def draw_review(model: Model, traits: Sequence[Trait], made: Sequence[Sample]) -
         draw_rejects(model, traits, last)
 
 
-def _draw_text(model: Model, traits: Sequence[Trait], samples: Sequence[Sample], sample: Sample, at: str) -> None:
+def _draw_text(model: Model, traits: Sequence[Trait], sample: Sample, at: str) -> None:
     state = _state(model)
     trait = next((each for each in traits if each.key == sample.trait), None)
     st.markdown(f"**{at}.** {_where(sample, trait)} :gray[made {_by(sample)}]")
     if state.edited == sample.id:
         st.text_area("Text", sample.text, key=f"{_DRAFT}:{sample.id}", max_chars=LONGEST_TEXT, persist_state="page")
         with st.container(horizontal=True):
-            st.button("Use this text", key="samples.review.use", on_click=_use, args=(model, samples, sample))
+            st.button("Use this text", key="samples.review.use", on_click=_use, args=(model, sample))
             st.button("Cancel", type="tertiary", key="samples.review.cancel", on_click=_store, args=(model, state.read))
         return
     st.text(sample.text)
@@ -74,7 +78,7 @@ def _draw_text(model: Model, traits: Sequence[Trait], samples: Sequence[Sample],
             shortcut="K",
             key="samples.review.keep",
             on_click=_store,
-            args=(model, (*state.read, sample.id)),
+            args=(model, (*state.read, (sample.id, None))),
         )
         st.button(
             "Edit",
@@ -89,13 +93,12 @@ def _draw_text(model: Model, traits: Sequence[Trait], samples: Sequence[Sample],
             icon=":material/delete:",
             shortcut="D",
             key="samples.review.delete",
-            help="It is deleted when you save.",
             on_click=_delete,
-            args=(model, samples, sample),
+            args=(model, sample),
         )
 
 
-def _draw_undo(model: Model, samples: Sequence[Sample], state: _Review) -> None:
+def _draw_undo(model: Model, state: _Review) -> None:
     if state.read and state.edited is None:
         st.button(
             "Back",
@@ -105,7 +108,7 @@ def _draw_undo(model: Model, samples: Sequence[Sample], state: _Review) -> None:
             key="samples.review.undo",
             help="Show the text before again, and take back what you did with it.",
             on_click=_undo,
-            args=(model, samples),
+            args=(model,),
         )
 
 
@@ -128,37 +131,29 @@ def _state(model: Model) -> _Review:
     return stored if stored is not None and stored.handle == model.handle else _Review(model.handle)
 
 
-def _store(model: Model, read: tuple[int, ...], edited: int | None = None) -> None:
+def _store(model: Model, read: tuple[tuple[int, SavedEdit | None], ...], edited: int | None = None) -> None:
     session.store(_STATE, _Review(model.handle, read, edited))
 
 
-def _delete(model: Model, samples: Sequence[Sample], sample: Sample) -> None:
-    delete_later(model, samples, [sample.id])
-    _store(model, (*_state(model).read, sample.id))
+def _delete(model: Model, sample: Sample) -> None:
+    remove(model, sample, f"{excerpt(sample.text)} is deleted.")
+    _store(model, (*_state(model).read, (sample.id, last_edit(model.handle))))
 
 
-def _use(model: Model, samples: Sequence[Sample], sample: Sample) -> None:
-    """Keep the edited text as an unsaved edit; it becomes a sample of the person when saved."""
+def _use(model: Model, sample: Sample) -> None:
     text = str(st.session_state.get(f"{_DRAFT}:{sample.id}", sample.text))
-    state = _state(model)
+    edit = None
     if text.strip() and text != sample.text:
-        stored = waiting(model.handle)
-        edit = SampleInput(trait=sample.trait, text=text, quality=sample.quality)
-        edit = edit.model_copy(update={"group": sample.group}) if sample.group else edit
-        keep(model, Changes({**stored.edits, sample.id: edit}, stored.deletions, stored.marks), samples)
-        redraw()
-    _store(model, (*state.read, sample.id))
+        change(model, sample, f"{excerpt(text)} has a new text.", text=text)
+        edit = last_edit(model.handle)
+    _store(model, (*_state(model).read, (sample.id, edit)))
 
 
-def _undo(model: Model, samples: Sequence[Sample]) -> None:
-    *before, last = _state(model).read
-    stored = waiting(model.handle)
-    if last in stored.edits:
-        edits = {each: edit for each, edit in stored.edits.items() if each != last}
-        keep(model, Changes(edits, stored.deletions, stored.marks), samples)
-        redraw()
-    if last in stored.deletions:
-        keep_after_all(model, [last])
+def _undo(model: Model) -> None:
+    """Show the text before again; what was done with it is undone, unless something was edited since."""
+    *before, (_, edit) = _state(model).read
+    if edit is not None and edit == last_edit(model.handle):
+        undo_last()
     _store(model, tuple(before))
 
 
@@ -195,7 +190,7 @@ def draw_rejects(model: Model, traits: Sequence[Trait], last: LastOperation) -> 
         st.caption("Zero data retention is on, so rejected texts were not kept.")
         return
     names = {trait.key: trait for trait in traits}
-    every, there = _read(model, last), undoable_additions()
+    every, there = _read(model, last), {added for edit in saved_edits() for added in edit.added}
     listed = [each for each in every if each.trait in names and _added().get((each.trait, each.text)) not in there]
     if not listed:
         return
@@ -257,7 +252,7 @@ def _picked(listed: Sequence[RejectedText], traits: dict[str, Trait]) -> list[Re
 def _add(model: Model, picked: Sequence[RejectedText], slot: DeltaGenerator) -> None:
     inputs = [SampleInput(trait=each.trait, text=each.text, quality=each.quality) for each in picked]
     with slot, attempt() as adding:
-        ids = add_samples(model.handle, inputs)
+        ids = apply(model, f"{count(len(inputs), 'text')} added.", adds=inputs).added
         session.store(_ADDED, _added() | {(each.trait, each.text): own for each, own in zip(picked, ids, strict=True)})
     if adding.done:
         st.rerun()

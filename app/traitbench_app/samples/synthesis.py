@@ -10,11 +10,10 @@ from traitbench.contract.samples import TEXTS_PER_POLE, Sample
 from traitbench.contract.traits import Trait
 from traitbench.display.text import ago, count, plain
 from traitbench_app.parts.runs import EFFORTS, begin, draw_failure, notes, pick_effort
-from traitbench_app.parts.sample_table import delete_later, keep_after_all, waiting
-from traitbench_app.samples.importing import VIEW
-from traitbench_app.shell import session
+from traitbench_app.samples.editing import apply
+from traitbench_app.samples.views import go_to
 from traitbench_app.shell.navigation import page_link
-from traitbench_app.shell.service import client
+from traitbench_app.shell.service import attempt, client
 
 WEAKNESS = (
     "A few texts of your own are worth more: a model that is trained on made-up text only knows made-up text. Such"
@@ -73,7 +72,7 @@ def synthesize(model: Model, traits: Sequence[Trait], samples: Sequence[Sample])
                 "trait or a sample first.",
             )
         if started:
-            session.store(VIEW, "table")
+            go_to("samples")
             st.rerun()
 
 
@@ -93,30 +92,15 @@ def draw_outcome(model: Model, made: int) -> None:
 
 
 def delete_synthesized(model: Model, synthesized: Sequence[Sample]) -> None:
-    """Draw a button that marks all synthesized samples for deletion, and one that unmarks them before a save."""
-    made = frozenset(sample.id for sample in synthesized)
-    marked = made & waiting(model.handle).deletions
-    if made > marked:
-        st.button(
-            f"Delete all synthesized ({len(made):,})",
-            icon=":material/delete_sweep:",
-            type="tertiary",
-            key="samples.delete_synthesized",
-            on_click=delete_later,
-            args=(model, synthesized, made),
-        )
-    if marked:
-        number = count(len(marked), "synthesized sample")
-        warning = f":material/delete_sweep: Saving permanently deletes {number}."
-        st.markdown(f":small[:orange[{warning}]]", width="content")
-        st.button(
-            "Undo",
-            icon=":material/undo:",
-            type="tertiary",
-            key="samples.keep_synthesized",
-            on_click=keep_after_all,
-            args=(model, made),
-        )
+    """Draw the button that deletes all synthesized samples; the undo of the page brings them back."""
+    if not synthesized:
+        return
+    label = f"Delete all synthesized ({len(synthesized):,})"
+    if st.button(label, icon=":material/delete_sweep:", type="tertiary", key="samples.delete_synthesized"):
+        with attempt() as deleting:
+            apply(model, f"{count(len(synthesized), 'synthesized sample')} deleted.", deletes=synthesized)
+        if deleting.done:
+            st.rerun()
 
 
 def _has_enough(traits: Sequence[Trait]) -> bool:

@@ -19,10 +19,10 @@ from traitbench.tables.agreement import COLUMNS as FIGURES
 from traitbench.tables.agreement import Right, lost, rows, sentence, with_yours
 from traitbench.tables.rating_files import Ratings, samples_of
 from traitbench_app.parts.chart import figures_table
-from traitbench_app.samples.importing import VIEW
+from traitbench_app.samples.editing import apply
+from traitbench_app.samples.views import go_to
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt
-from traitbench_app.workspace.changes import add_samples
 
 ENOUGH = 10
 """The number of labels of a trait from which the agreement with them is shown."""
@@ -215,11 +215,7 @@ def draw_adding(
     """Draw the button that adds a rater's labels as samples and yours as test samples."""
     st.header("Add the labels as samples", anchor=False)
     if not can_edit:
-        draft = " Use **Improve this model** to make a draft of its next version, and add the labels there."
-        st.info(
-            f"The samples of this model cannot be changed now.{draft if model.state == 'ready' else ''}",
-            icon=":material/lock:",
-        )
+        st.info("The samples of this model cannot be changed now.", icon=":material/lock:")
         return
     rater = judged[0]
     if len(judged) > 1:
@@ -238,7 +234,7 @@ def draw_adding(
         disabled=not labels + tests,
         key="samples.raters.add",
     ):
-        _add(model.handle, samples_of(ratings, rater, yours, set(present)))
+        _add(model, samples_of(ratings, rater, yours, set(present)))
 
 
 def _what(rater: str, labels: int, tests: int, *, labelled: bool) -> str:
@@ -265,9 +261,9 @@ def _draw_present(ratings: Ratings, rater: str, yours: Mapping[Item, float], pre
         st.caption(f"{count(known, 'label')} left out: these texts are samples of the trait already.")
 
 
-def _add(handle: str, adding: Sequence[SampleInput]) -> None:
+def _add(model: Model, adding: Sequence[SampleInput]) -> None:
     with attempt() as addition, st.spinner(f"Adding {count(len(adding), 'sample')}", show_time=True):
-        add_samples(handle, adding)
+        apply(model, f"{count(len(adding), 'sample')} added.", adds=adding)
     if addition.done:
-        session.store(VIEW, "table")
+        go_to("samples")
         st.rerun()

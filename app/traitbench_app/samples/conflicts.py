@@ -1,0 +1,88 @@
+"""An edit that another person overtook: both versions side by side, with the words that differ from the one before."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from traitbench.contract.models import Model
+from traitbench.contract.traits import Trait
+from traitbench.display.text import plain, shortened
+from traitbench_app.samples.editing import TheirEdit, settle_conflict
+from traitbench_app.samples.words import differing, label_words
+
+_SHOWN = 4_000
+
+_STYLE = """
+<style>
+.tb-version {
+  font-size: 17px; line-height: 28px; overflow-wrap: anywhere; unicode-bidi: plaintext; white-space: pre-wrap;
+}
+.tb-version u { text-decoration: none; border-bottom: 2px solid var(--tb-ink); padding-bottom: 1px; }
+</style>
+"""
+
+
+def conflict_title(conflict: TheirEdit) -> tuple[str, str]:
+    """Return the title of the page while an edit is in conflict, and the line below it, in Markdown."""
+    who = plain(conflict.by) if conflict.by else "Somebody"
+    did = "deleted" if conflict.theirs is None else "changed"
+    return (
+        f"{who} {did} the same sample meanwhile",
+        "Yours is not saved yet. What you do not keep stays in the sample's history.",
+    )
+
+
+def draw_conflict(model: Model, traits: Sequence[Trait], conflict: TheirEdit) -> None:
+    """Draw both versions with the ways out."""
+    who = plain(conflict.by) if conflict.by else "the other person"
+    before, mine = _fields(conflict.before.model_dump(), {}), _fields(conflict.before.model_dump(), conflict.mine)
+    st.html(_STYLE)
+    with st.container(border=True, key="card.conflict"):
+        st.markdown(f":small[Before both of you: “{plain(shortened(before['text'], 300))}” {_label(traits, before)}]")
+        left, right = st.columns(2)
+        with left, st.container(border=True, key="samples.mine"):
+            st.markdown(f"**Yours** {_label(traits, mine)}")
+            st.html(_marked(before["text"], mine["text"]))
+            st.button(
+                "Keep mine", shortcut="1", key="samples.keep_mine", on_click=settle_conflict, args=(model,),
+                kwargs={"keep_mine": True},
+            )  # fmt: skip
+        with right, st.container(border=True, key="samples.theirs"):
+            if conflict.theirs is None:
+                st.markdown(f"**Deleted** by {who}.")
+            else:
+                theirs = _fields(conflict.theirs.model_dump(), {})
+                st.markdown(f"**Theirs**, by {who} {_label(traits, theirs)}")
+                st.html(_marked(before["text"], theirs["text"]))
+            st.button(
+                "Leave it deleted" if conflict.theirs is None else "Take theirs",
+                shortcut="2",
+                key="samples.take_theirs",
+                on_click=settle_conflict,
+                args=(model,),
+                kwargs={"keep_mine": False},
+            )
+        st.caption(
+            "Text and label go together. Either way you can undo it, and others see in its history what you chose."
+        )
+
+
+def _fields(own: Mapping[str, Any], mine: Mapping[str, Any]) -> dict[str, Any]:
+    return {**own, **mine}
+
+
+def _label(traits: Sequence[Trait], fields: Mapping[str, Any]) -> str:
+    trait = next((each for each in traits if each.key == fields["trait"]), None)
+    if trait is None:
+        return ""
+    words = label_words(trait, fields["quality"])
+    colour = {"left": "blue", "right": "orange"}.get(words.side, "gray")
+    return f":{colour}[**{plain(str(words))}**]"
+
+
+def _marked(before: str, after: str) -> str:
+    stretches = differing(before[:_SHOWN], after[:_SHOWN])
+    body = "".join(f"<u>{escape(text)}</u>" if differs else escape(text) for text, differs in stretches)
+    return f'<div class="tb-version">{body}</div>'
