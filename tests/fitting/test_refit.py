@@ -56,8 +56,11 @@ def test_explicit_defaults_change_nothing(n: int, d: int) -> None:
     assert fitted(explicit).metrics == fitted(plain).metrics
 
 
-@pytest.mark.parametrize(("n", "d"), [(12, 6), (40, 30), (100, 16)])
-@pytest.mark.parametrize("effort", ["low", "high"])
+# More than 2,000 samples are searched without the label axis.
+@pytest.mark.parametrize(
+    ("n", "d", "effort"),
+    [*((n, d, effort) for n, d in ((12, 6), (40, 30), (100, 16)) for effort in ("low", "high")), (2_100, 6, "low")],
+)
 def test_the_same_parameters_and_samples_give_the_same_bytes(n: int, d: int, effort: str) -> None:
     X, y = cloud(n, d)
     trait, modes = replace(samples(X, y), label_axis=X[0]), {"one": slice(0, 3), "two": slice(3, d)}

@@ -35,6 +35,7 @@ from traitbench.fitting.search import (
     chosen_before,
     evidence,
     search,
+    uses_labels,
 )
 from traitbench.fitting.work import FitProgress, ProgressListener, one_thread
 from traitbench.scoring.card import breaks, confidence, half_up, quartiles
@@ -314,10 +315,12 @@ def _searched(
     trait: TraitSamples, plan: _FitPlan, shares: Mapping[Candidate, float], on_fit: Callable[[int, int], None]
 ) -> tuple[TrainingSamples, SearchResult]:
     samples = evidence(trait.X, trait.y.astype(np.float64), list(trait.groups), trait.made, trait.together)
+    # A search on very many samples had no label axis, so a fit with what it chose has none either.
+    with_labels = not shares or uses_labels(len(samples.y)) or any(candidate.labels for candidate in shares)
     result = search(
         samples,
         plan.effort,
-        label_axis=trait.label_axis,
+        label_axis=trait.label_axis if with_labels else None,
         shares=shares,
         blocks=plan.columns,
         on_fit=on_fit,
