@@ -1,4 +1,4 @@
-"""Forks, promotions, imports and purges in processes that kill themselves before a given statement.
+"""Forks, promotions, imports, purges and changes of samples in processes that kill themselves before a given statement.
 
 `python -m tests.faults.half_done HOME DATABASE_URL` reads lines `operation handle handle number`. It carries out each
 operation in a process of its own, which ends with SIGKILL before its statement of that number, counted from 1, or
@@ -15,9 +15,10 @@ from sqlalchemy import event
 
 from tests.contexts import AUTHOR, ENCODER, export_of
 from traitbench.contract.models import ForkRequest, ModelUpdate, PromoteRequest
+from traitbench.contract.sample_changes import SamplesApply
 from traitbench.encoders import Encoder
 from traitbench.encoders.registry import load_encoder
-from traitbench.operations import bundles, models, promotion
+from traitbench.operations import bundles, models, promotion, sample_changes, samples
 from traitbench.operations.context import Context
 from traitbench.settings import Settings
 from traitbench.store.database import open_engine
@@ -57,6 +58,14 @@ def _act(settings: Settings, encoder: Encoder, operation: str, handle: str, othe
             promotion.fork(context, AUTHOR, handle, ForkRequest(handle=other))
         elif bundle is not None:
             bundles.import_(context, AUTHOR, bundle, handle=other)
+        elif operation == "change":
+            first, second, *_ = samples.list_samples(context, AUTHOR, handle).items
+            new = {"trait": first.trait, "text": "new", "quality": 1.0}
+            edit = {"id": first.id, "text": "else", "quality": 0.5}
+            body = {"adds": [new], "updates": [edit], "deletes": [{"id": second.id}]}
+            sample_changes.apply(context, AUTHOR, handle, SamplesApply.model_validate(body))
+        elif operation == "undo":
+            sample_changes.undo(context, AUTHOR, handle, int(other))
         elif operation == "purge":
             models.update(context, AUTHOR, handle, ModelUpdate(zero_data_retention=True))
         else:

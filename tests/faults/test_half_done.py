@@ -1,4 +1,4 @@
-"""A fork, import, promotion or purge that is killed before any statement has happened as a whole or not at all."""
+"""A fork, import, promotion, purge or change of samples that is killed has happened as a whole or not at all."""
 
 import subprocess
 import sys
@@ -9,10 +9,10 @@ from pathlib import Path
 from sqlalchemy import func, select
 
 from tests.conftest import not_none
-from tests.contexts import AUTHOR, ON_BOTH_IN_SOAK, export_of, new_handle, opened, trained_here
-from tests.operations.author import give_feedback, improved
+from tests.contexts import AUTHOR, ON_BOTH, ON_BOTH_IN_SOAK, draft, export_of, new_handle, opened, trained_here
+from tests.operations.author import give_feedback, improved, samples_of
 from traitbench.contract.bundles import Bundle
-from traitbench.operations import models
+from traitbench.operations import models, sample_changes
 from traitbench.operations.context import Context
 from traitbench.settings import Settings
 from traitbench.store import tables
@@ -80,6 +80,25 @@ def test_a_kill_leaves_all_of_it_or_nothing(settings: Settings) -> None:
         assert _exports(context, handle, copy) == before
         assert attempt("purge", handle, copy, NEVER) == "done"
         assert _rows(context)["tb_samples"] == len(export_of(context, AUTHOR, imported).samples or ())
+
+
+@ON_BOTH
+def test_a_killed_change_or_undo_of_samples_leaves_all_of_it_or_nothing(settings: Settings) -> None:
+    with opened(settings, runs=False) as context, attempts(settings) as attempt:
+        handle = draft(context, warm=2, cold=1)
+        before = samples_of(context, handle)
+        for number in (*range(3, 12, 2), 0):
+            assert attempt("change", handle, "-", number) == "killed"
+            assert samples_of(context, handle) == before, number
+            assert len(sample_changes.history(context, AUTHOR, handle).items) == 1
+        assert attempt("change", handle, "-", NEVER) == "done"
+        changed, [done, _] = samples_of(context, handle), sample_changes.history(context, AUTHOR, handle).items
+        assert [each.text for each in changed] == ["else", before[2].text, "new"]
+        for number in (*range(3, 16, 3), 0):
+            assert attempt("undo", handle, str(done.id), number) == "killed"
+            assert samples_of(context, handle) == changed, number
+        assert attempt("undo", handle, str(done.id), NEVER) == "done"
+        assert [each.model_copy(update={"revision": 1}) for each in samples_of(context, handle)] == before
 
 
 def _exports(context: Context, *handles: str) -> list[tuple[str, Bundle]]:

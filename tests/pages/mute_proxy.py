@@ -22,10 +22,10 @@ def nothing(_method: str, _path: str) -> bool:
     return False
 
 
-def nth_deletion(number: int) -> Chosen:
-    """Chooses one of the requests that delete samples, counted from 1."""
-    deletions = count(1)
-    return lambda _method, path: path.endswith("/samples/delete") and next(deletions) == number
+def nth_change(number: int) -> Chosen:
+    """Chooses one of the requests that change samples, counted from 1."""
+    changes = count(1)
+    return lambda method, path: (method, path[-16:]) == ("POST", "/samples/changes") and next(changes) == number
 
 
 @contextmanager

@@ -5,12 +5,10 @@ from streamlit.testing.v1 import AppTest
 
 from tests.conftest import COLD, WARM, Trained, not_none, train
 from tests.pages.drive import Workbench, buttons, copied_link, labelled, links, listed, plain, press, texts, words
-from traitbench.analysis.findings import Fix
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.local import preview
-from traitbench_app.workspace.fixes import changes_of
 
 
 @pytest.fixture
@@ -231,14 +229,6 @@ def test_findings_of_changed_samples_are_found_again(workbench: Workbench, clien
     press(at, "doctor.fix.conflict")
     assert not buttons(at, "doctor.fix.conflict")
     assert len(texts(client, messy)) == 22
-
-
-def test_what_nobody_wrote_is_deleted_rather_than_turned(client: Traitbench, draft: str) -> None:
-    (sample, *_) = client.samples.list(draft)
-    made = sample.model_copy(update={"provenance": "synthesized"})
-    changes = changes_of(Fix("", relabel={made.id: 0.0}), {made.id: made})
-    assert not changes.edits
-    assert changes.deletions == {made.id}
 
 
 # ---- what is read, and what is remembered ----------------------------------------------------------------------------

@@ -2,6 +2,9 @@
 switches it on, with no page open, and for all people."""
 
 import io
+import json
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -11,24 +14,26 @@ from tests.contexts import ON_SQLITE, until
 from tests.retention.marks import files, mark, marks_in
 from traitbench.client import Traitbench
 from traitbench.contract.batches import BatchSettings
-from traitbench.contract.samples import SampleInput
 from traitbench.settings import read_settings
 from traitbench.tables.source import opened
 from traitbench_app.workspace import kept_texts, pool, stored_batches, unsaved
 from traitbench_app.workspace.batches import Batch
-from traitbench_app.workspace.changes import Changes
 from traitbench_app.workspace.pool import PoolFile, PoolOwner
-from traitbench_app.workspace.unsaved import Unsaved
 
 HANDLE, HERE, PEOPLE = "local.kept", "http://127.0.0.1:1", ("operator", "ben")
+
+
+def write(file: Path, word: str) -> None:
+    """Unsaved edits as an earlier release left them."""
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps({"edits": {"1": {"text": word}}}), "utf-8")
 
 
 def keep(home: Path, handle: str, service: str, word: str, *, owner: str) -> list[str]:
     """Let a person's pool, unsaved edits and batch hold a word; return the words as they are kept."""
     words = [f"{word}pool", f"{word}unsaved", f"{word}batch"]
     PoolFile(home / pool.FILE).add(PoolOwner(service, handle, owner), [words[0]], f"{words[0]}.csv")
-    edits = Unsaved(Changes({1: SampleInput(trait="warmth", text=words[1], quality=1.0)}))
-    unsaved.write(unsaved.file_of(home / unsaved.FOLDER, handle, service=service, owner=owner), edits)
+    write(unsaved.file_of(home / unsaved.FOLDER, handle, service=service, owner=owner), words[1])
     source = opened("a.csv", io.BytesIO(f"text\n{words[2]}\n".encode()))
     about = BatchSettings(f"{handle}@v1")
     batch = Batch(Traitbench(service, ""), about, source, "text", name=f"{words[2]}.csv", keys=["warmth"], owner=owner)
@@ -75,10 +80,19 @@ def test_other_models_and_other_services_keep_theirs(home: Path) -> None:
 @pytest.mark.parametrize("sign_in", ["none", "token"])
 def test_edits_that_an_earlier_release_wrote_go_too(home: Path, monkeypatch: pytest.MonkeyPatch, sign_in: str) -> None:
     monkeypatch.setenv("TRAITBENCH_SIGN_IN", sign_in)
-    edits = Unsaved(Changes({1: SampleInput(trait="warmth", text=mark("old"), quality=1.0)}))
     for handle, owner in ((HANDLE, "operator"), ("local.other", "operator")):
         new = unsaved.file_of(home / unsaved.FOLDER, handle, service=HERE, owner=owner)
-        unsaved.write(new.with_name(new.name.split(".", 1)[1]), edits)
+        write(new.with_name(new.name.split(".", 1)[1]), mark("old"))
     kept_texts.end({HANDLE}, read_settings())
     # Where several people may sign in, nobody can say whose an old file is.
     assert len(files(home / unsaved.FOLDER)) == (1 if sign_in == "none" else 0)
+
+
+def test_unsaved_edits_of_an_earlier_release_go_after_some_days(home: Path) -> None:
+    folder, old = home / unsaved.FOLDER, time.time() - (unsaved.STORED_DAYS + 1) * 86_400
+    for name, at in (("old", old), ("new", time.time())):
+        write(folder / f"{name}.json", mark(name))
+        os.utime(folder / f"{name}.json", (at, at))
+    unsaved.remove_old(folder)
+    unsaved.remove_old(home / "not there")
+    assert [file.name for file in folder.iterdir()] == ["new.json"]

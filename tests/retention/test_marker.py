@@ -33,6 +33,7 @@ from tests.patience import PATIENCE_S
 from tests.retention.marks import files, mark, marks_in, rows
 from tests.size import sized
 from traitbench.client import Traitbench
+from traitbench.contract.sample_changes import SampleEdit
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.errors import FeatureUnavailable, SamplesPurged
@@ -42,7 +43,8 @@ from traitbench.service.app import create_app
 
 SAMPLE, NAME, FEEDBACK, DRAFT, FLIGHT = (mark(name) for name in ("sample", "name", "feedback", "draft", "flight"))
 DEMO = mark("demo")
-KEPT = (SAMPLE, NAME, FEEDBACK, DRAFT, FLIGHT, DEMO)
+REPLACED, DELETED, NOTE = (mark(name) for name in ("replaced", "deleted", "note"))
+KEPT = (SAMPLE, NAME, FEEDBACK, DRAFT, FLIGHT, DEMO, REPLACED, DELETED, NOTE)
 BORN = mark("born")
 INNOCENT = "Vlümbertok"  # a word of a model without zero retention
 
@@ -201,8 +203,20 @@ def _keep(client: Traitbench) -> None:
     client.models.update("local.kept", demo_texts=[f"{DEMO} on stage"])
     client.models.import_(client.models.export("local.kept"), handle="local.copied")
     _make(client, "local.draft", DRAFT)
+    _change(client, "local.draft")
     _make(client, "local.flight", FLIGHT, times=sized(8, 40))
     _add(client, "local.innocent", INNOCENT)
+
+
+def _change(client: Traitbench, handle: str) -> None:
+    """Replace and delete samples, so that they are only kept for an undo, and undo a change."""
+    texts = (REPLACED, DELETED, f"{REPLACED} again")
+    one, two, three = client.samples.add(
+        handle, [SampleInput(trait="warmth", text=each, quality=1.0) for each in texts]
+    )
+    client.samples.apply(handle, updates=[SampleEdit(id=one, text="else")], deletes=[two], note=f"without {NOTE}")
+    client.samples.undo(handle, client.samples.apply(handle, deletes=[three]).id)
+    client.samples.change(handle, three, text="else")
 
 
 def _score_and_err(passing: Passing, handle: str) -> None:

@@ -8,12 +8,16 @@ from pathlib import Path
 import pytest
 
 from tests.contexts import AUTHOR, ON_SQLITE, draft, fresh_settings, opened
+from tests.operations.author import samples_of
 from tests.retention.marks import files, mark, marks_in
 from tests.size import sized
 from traitbench.contract.models import ModelUpdate
-from traitbench.contract.samples import SampleInput, SamplesCreate
-from traitbench.operations import models, samples
+from traitbench.contract.sample_changes import KEPT_FOR, SampleFields
+from traitbench.contract.samples import SampleInput, SamplesCreate, SamplesDelete
+from traitbench.operations import models, rules, sample_changes, samples
 from traitbench.operations.context import Context
+from traitbench.store import sample_changes as stored
+from traitbench.store.database import writing
 
 pytestmark = ON_SQLITE
 
@@ -45,6 +49,24 @@ def test_no_page_of_the_file_holds_a_purged_text_however_samples_came_and_went(c
         assert marks_in(files(home), [word])
         models.update(context, AUTHOR, purged, ModelUpdate(zero_data_retention=True))
         assert marks_in(files(home), [word]) == []
+
+
+def test_a_day_later_no_file_holds_what_a_change_replaced_or_deleted(context: Context) -> None:
+    home = context.settings.home
+    word, handle = mark("undoable"), draft(context)
+    rng = random.Random(7)
+    for _ in range(4):
+        _add(context, handle, word, rng)
+        _add(context, handle, "innocent", rng)
+    mine = [each for each in samples_of(context, handle) if word in each.text]
+    for each in mine[::2]:
+        sample_changes.change(context, AUTHOR, handle, each.id, SampleFields(text="else"))
+    samples.delete_many(context, AUTHOR, handle, SamplesDelete(ids=[each.id for each in mine[1::2]]))
+    assert marks_in(files(home), [word])
+    with writing(context.engine) as connection:
+        stored.expire(connection, rules.now() + KEPT_FOR)
+    context.engine.dispose()
+    assert marks_in(files(home), [word]) == []
 
 
 def _add(context: Context, handle: str, word: str, rng: random.Random) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from traitbench.contract.models import Model
+from traitbench.contract.sample_changes import SampleEdit
 from traitbench.contract.samples import Sample, SampleInput
 from traitbench.contract.texts import is_url
 from traitbench.errors import SampleNotFound, TraitbenchError, ValidationFailed
@@ -86,12 +87,12 @@ def keep_theirs(model: Model, conflict: LabelConflict) -> None:
     pool.saved(model, [Decision(own.trait, own.hash, own.quality, ALREADY_THERE)])
 
 
-def use_mine(model: Model, conflict: LabelConflict, texts: Mapping[str, str]) -> None:
-    """Delete the other sample and save this label; raise the error of the service."""
-    client().samples.delete(model.handle, conflict.sample.id)
-    outcome = save(model, texts)
-    if outcome.error:
-        raise outcome.error
+def use_mine(model: Model, conflict: LabelConflict) -> None:
+    """Give the sample of the other person this label, if they have not changed it since; raise the service's error."""
+    own, theirs = conflict.decision, conflict.sample
+    edit = SampleEdit(id=theirs.id, revision=theirs.revision, quality=own.quality)
+    client().samples.apply(model.handle, updates=[edit])
+    pool.saved(model, [Decision(own.trait, own.hash, own.quality, theirs.id)])
 
 
 def _is_the_same(one: Decision | None, quality: float | None) -> bool:

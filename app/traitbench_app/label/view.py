@@ -11,6 +11,7 @@ from traitbench.analysis.active_learning import Order
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain, shortened
+from traitbench.errors import SampleChanged
 from traitbench.local import preview
 from traitbench.local.draft_learner import draft_learner, judge_of
 from traitbench.local.label_session import Judge, LabelSession
@@ -239,7 +240,7 @@ def _draw_conflicts(model: Model, conflicts: Sequence[LabelConflict]) -> None:
                 st.button(theirs, key=f"{prefix}.theirs", on_click=_keep_theirs, args=(model, each))
                 if model.version_no is None or each.sample.pending:
                     mine = f"Use mine: {_label(trait, own.quality)}"
-                    st.button(mine, key=f"{prefix}.mine", on_click=_use_mine, args=(model, each, texts))
+                    st.button(mine, key=f"{prefix}.mine", on_click=_use_mine, args=(model, each))
 
 
 def _label(trait: Trait | None, quality: float | None) -> str:
@@ -253,10 +254,11 @@ def _keep_theirs(model: Model, conflict: LabelConflict) -> None:
     _save(model)
 
 
-def _use_mine(model: Model, conflict: LabelConflict, texts: Mapping[str, str]) -> None:
+def _use_mine(model: Model, conflict: LabelConflict) -> None:
     with attempt() as using:
-        saving.use_mine(model, conflict, texts)
-    if using.done:
+        saving.use_mine(model, conflict)
+    # If they have changed it again, the choice is shown with their new label.
+    if using.done or isinstance(using.error, SampleChanged):
         forget_samples()
         _save(model)
 

@@ -16,7 +16,7 @@ from traitbench_app.parts.controls import agreed_to, ask, asked, confirm, forget
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import link
 from traitbench_app.shell.service import attempt, client, field_error
-from traitbench_app.workspace import kept_texts, unsaved
+from traitbench_app.workspace import kept_texts
 from traitbench_app.workspace.samples import all_samples
 
 PURGE, END = "model.purge", "model.retention_again"
@@ -171,8 +171,6 @@ def _switch(handles: Sequence[str], *, on: bool) -> None:
     client().models.update(handle, zero_data_retention=on)
     if on:
         kept_texts.end(handles, read_settings())
-        for each in handles:
-            unsaved.forget(each)
     removed = " Stored texts were removed." if on else ""
     session.flash(f"Zero data retention is {'on' if on else 'off'} for {plain(handle)}.{removed}")
 

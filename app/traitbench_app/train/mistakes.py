@@ -200,12 +200,13 @@ def _apply(
         there = list(client().samples.list(draft.handle))
         # The samples of a draft have other ids.
         changes, lost = carried(decisions, samples, there)
-        undo = save(draft.handle, there, changes, progress=lambda _done, _of: None, whole=True)
+        undo = save(draft.handle, there, changes, progress=lambda _done, _of: None)
     if not applying.done or draft is None:
         return
     forget_samples()
     remember(undo)
     session.store(_address(model, version), None)
+    lost += len(undo.missing)
     missing = f" {count(lost, 'sample is', 'samples are')} no longer in the draft." if lost else ""
     session.flash(f"{plain(draft.handle)} has {count(len(changes), 'change')}. Train it and compare.{missing}")
     session.next_model(draft.handle)

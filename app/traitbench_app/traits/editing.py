@@ -18,7 +18,6 @@ from traitbench_app.parts.model_actions import draft_of
 from traitbench_app.shell import session
 from traitbench_app.shell.service import client, complaints, explain
 from traitbench_app.workspace.changes import UNDO, Undo, forget_last, is_suggestion, remember, take_back, undo_of
-from traitbench_app.workspace.samples import all_samples
 
 Field = Literal["name", "negative_label", "positive_label", "negative", "positive", "rest", "aggregation"]
 """A field of the editor: two of them are the definitions of the poles, and `rest` is all else in the description."""
@@ -169,7 +168,7 @@ def add(model: Model, traits: Sequence[Trait], new: TraitInput) -> str:
     """Add a trait with a key that no trait has, and return the key; raise the service's errors."""
     draft = draft_of(model)
     [added] = client().traits.add(draft.handle, [new])
-    remember(Undo(draft.handle, f"{added.name} added", (), (), new_traits=(added.key,)))
+    remember(Undo(draft.handle, f"{added.name} added", new_traits=(added.key,)))
     follow(model, draft)
     return added.key
 
@@ -177,10 +176,8 @@ def add(model: Model, traits: Sequence[Trait], new: TraitInput) -> str:
 def remove_trait(model: Model, trait: Trait, traits: Sequence[Trait]) -> None:
     """Delete a trait with its samples so that it can be undone; raise the service's errors."""
     draft = draft_of(model)
-    here = traits if draft is model else client().traits.list(draft.handle)
-    own = [sample for sample in all_samples(draft.handle, here) if sample.trait == trait.key]
-    client().traits.delete(draft.handle, trait.key)
-    remember(undo_of(draft.handle, trait, own))
+    deleted = client().traits.delete(draft.handle, trait.key)
+    remember(undo_of(draft.handle, trait, deleted.change_id))
     session.flash(f"Deleted {plain(trait.name)} and its {count(trait.stored_samples, 'sample')}.")
     follow(model, draft)
 
@@ -200,7 +197,7 @@ def follow(model: Model, draft: Model) -> None:
 
 
 def _remember(draft: Model, trait: Trait, verb: str, before: TraitFields) -> None:
-    remember(Undo(draft.handle, f"{trait.name} {verb}", (), (), updates={trait.key: before}))
+    remember(Undo(draft.handle, f"{trait.name} {verb}", updates={trait.key: before}))
 
 
 def last_change(handle: str) -> Undo | None:
@@ -213,13 +210,12 @@ def undo_last(undo: Undo) -> None:
     """Undo the last change. A callback."""
     session.store(_PROBLEM, None)
     try:
-        left = take_back(undo)
+        take_back(undo)
     except TraitbenchError as error:
         session.flash(_said(error), "problem")
         return
     forget_last()
-    forgone = f"Undone, except {undo.forgone:,} synthesized samples." if undo.forgone else "Undone."
-    session.flash(f"{left:,} samples could not be removed." if left else forgone)
+    session.flash("Undone.")
 
 
 def _why_not(trait: Trait, field: Field, value: str) -> str:

@@ -240,7 +240,7 @@ def name_suggestion(handle: str, suggestion: Trait, name: str, words: tuple[str,
         positive_label=words[1],
         suggestion=False,
     )
-    remember(Undo(handle, f"kept {suggestion.name}", (), (), updates={suggestion.key: before}))
+    remember(Undo(handle, f"kept {suggestion.name}", updates={suggestion.key: before}))
     return suggestion.key
 
 
@@ -259,7 +259,7 @@ def _each(handle: str, suggestions: Sequence[Trait], verb: str, change: Callable
             break
         done.append(trait)
     what = f"{verb} {_named(done)}" if done else "nothing changed"
-    return Reviewed(done, Undo(handle, what, (), (), updates={trait.key: _BACK for trait in done}), error)
+    return Reviewed(done, Undo(handle, what, updates={trait.key: _BACK for trait in done}), error)
 
 
 def _finish(reviewed: Reviewed) -> None:
@@ -293,7 +293,7 @@ def flip(handle: str, trait: Trait) -> None:
         client().traits.update(handle, trait.key, flip=True)
     if flipping.done:
         back: TraitFields = {"flip": True, "suggestion": is_suggestion(trait), "name": trait.name}
-        remember(Undo(handle, f"flipped {trait.name}", (), (), updates={trait.key: back}))
+        remember(Undo(handle, f"flipped {trait.name}", updates={trait.key: back}))
         session.flash(f"Flipped {plain(trait.name)}.")
 
 
@@ -304,7 +304,7 @@ def _make_own(handle: str, suggestions: Sequence[Trait], texts: Mapping[str, str
     if making.done:
         what = f"{_named(suggestions)} turned into a trait of your own"
         back = {each.key: _BACK for each in suggestions}
-        remember(Undo(handle, what, (), (), new_traits=(new.key,), updates=back))
+        remember(Undo(handle, what, new_traits=(new.key,), updates=back))
         session.flash(f"{plain(new.name)} is a trait of your own now. Name it, then check its samples.")
         open_editor(new.key)
 

@@ -72,20 +72,14 @@ def identity(finding: Finding) -> str:
 
 
 def changes_of(fix: Fix | None, by_id: Mapping[int, Sample]) -> Changes:
-    """Return what a fix changes; nothing if one of its samples is gone.
-
-    A synthesized text is deleted instead of relabelled, because a new sample would count as written by a person.
-    """
+    """Return what a fix changes; nothing if one of its samples is gone."""
     if fix is None or not {*fix.delete, *fix.relabel, *fix.test, *fix.group} <= by_id.keys():
         return Changes()
-    made = {each for each in fix.relabel if by_id[each].provenance == "synthesized"}
     edits = {
-        each: as_input(by_id[each]).model_copy(update={"quality": quality})
-        for each, quality in fix.relabel.items()
-        if each not in made
+        each: as_input(by_id[each]).model_copy(update={"quality": quality}) for each, quality in fix.relabel.items()
     }
     edits |= {each: as_input(by_id[each]).model_copy(update={"group": group}) for each, group in fix.group.items()}
-    return Changes(edits, frozenset(fix.delete) | made, {each: (is_test, False) for each, is_test in fix.test.items()})
+    return Changes(edits, frozenset(fix.delete), {each: (is_test, False) for each, is_test in fix.test.items()})
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

@@ -57,6 +57,7 @@ def opened(model: Model) -> None:
 async def watch(strict: Strict, settings: Settings) -> None:
     """Follow the flag until the task is cancelled. What cannot be asked or removed now is tried again."""
     looks = _Looks(strict, settings)
+    await asyncio.to_thread(unsaved.remove_old, settings.home / unsaved.FOLDER)
     while True:
         await asyncio.to_thread(looks.look)
         await asyncio.sleep(EVERY_S_OF_REMOTE if settings.api_url else EVERY_S)

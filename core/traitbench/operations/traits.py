@@ -19,8 +19,6 @@ from traitbench.store.models import ModelRow
 from traitbench.store.sample_changes import Author, Writes
 from traitbench.store.traits import TraitRow
 
-_MOST_AT_ONCE = 20_000
-
 
 def add(context: Context, caller: Caller, handle: str, body: TraitsCreate) -> TraitList:
     """Add traits to a draft, or change those whose key exists. Either all of them are applied or none."""
@@ -104,24 +102,15 @@ def delete(context: Context, caller: Caller, handle: str, key: str) -> ModelDele
     with access.to_change(context, caller, operations.TRAITS_DELETE, handle) as (connection, model):
         trait = access.trait_of(connection, model, key)
         rules.require("edit", model)
-        changes = _delete_samples(connection, model, trait, caller)
+        change_id = None
+        if ids := samples.ids_of_trait(connection, trait.id):
+            # A trait that has the same key later can get them back.
+            author = Author(caller.label, rules.now(), f"The trait {trait.key} was deleted.")
+            change_id, _ = sample_changes.write(connection, model, Writes(deletes=ids), author)
         suggestions.remove(connection, model.id, trait)
         models.reset_main_trait(connection, model.id, trait.key)
         rules.edited(connection, model)
-    return ModelDeleted(handle=model.handle, deleted=True, change_id=changes[0] if len(changes) == 1 else None)
-
-
-def _delete_samples(connection: Connection, model: ModelRow, trait: TraitRow, caller: Caller) -> list[int]:
-    """Delete the samples of a trait, with undo: a trait that has the same key later can get them back.
-
-    Return the ids of the changes; more than one if there are so many samples that their texts would fill the memory.
-    """
-    ids = samples.ids_of_trait(connection, trait.id)
-    author = Author(caller.label, rules.now(), f"The trait {trait.key} was deleted.")
-    return [
-        sample_changes.write(connection, model, Writes(deletes=ids[first : first + _MOST_AT_ONCE]), author)[0]
-        for first in range(0, len(ids), _MOST_AT_ONCE)
-    ]
+    return ModelDeleted(handle=model.handle, deleted=True, change_id=change_id)
 
 
 def _shown(trait: Trait, author: bool) -> Trait:

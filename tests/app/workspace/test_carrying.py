@@ -34,6 +34,6 @@ def test_a_sample_that_the_draft_lost_is_counted() -> None:
     assert (len(changes), set(changes.deletions), lost) == (1, {11}, 1)
 
 
-def test_a_synthesized_text_is_deleted_instead_of_flipped() -> None:
+def test_a_synthesized_text_is_flipped_like_others_because_it_stays_synthesized() -> None:
     changes, _ = carried({1: "flip"}, *([sample(number, "a", provenance="synthesized")] for number in (1, 11)))
-    assert (set(changes.deletions), dict(changes.edits)) == ({11}, {})
+    assert ({each: edit.quality for each, edit in changes.edits.items()}, set(changes.deletions)) == ({11: 0.0}, set())
