@@ -224,7 +224,28 @@ def test_the_history_says_who_changed_what(workbench: Workbench, client: Traitbe
     assert 'changed <span class="left">cold</span> to <span class="right">warm</span>' in drawn
 
 
+def test_a_text_that_no_model_knew_is_scored_as_it_is(own_workbench: Workbench, client: Traitbench, ready: str) -> None:
+    at = retype(own_workbench.open("samples", model=ready), "Thank you so much, dear.")
+    drawn = "\n".join(str(each.proto.body) for each in at.get("html"))
+    assert "As it is now, by v1:" in drawn
+    assert "Scored unseen:" not in drawn
+
+
+def test_a_label_can_be_a_grade(workbench: Workbench, client: Traitbench, draft: str) -> None:
+    at = pick(workbench.open("samples", model=draft), client, draft, COLD[0])
+    next(each for each in at.slider if str(each.key).startswith("samples.grade:")).set_value(0.3).run()
+    assert (COLD[0], 0.3) in texts(client, draft)
+    assert "is mostly cold now." in plain(at)
+
+
 # ---- two people ------------------------------------------------------------------------------------------------------
+
+
+def test_what_somebody_else_changes_arrives_by_itself(workbench: Workbench, client: Traitbench, draft: str) -> None:
+    at = workbench.open("samples", model=draft)
+    own = client.samples.list(draft, limit=1).items[0]
+    client.samples.change(draft, own.id, text="Theirs now.")
+    assert "Theirs now." in listed(at.run())
 
 
 def overtaken(workbench: Workbench, client: Traitbench, draft: str) -> AppTest:

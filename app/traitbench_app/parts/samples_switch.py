@@ -18,7 +18,7 @@ _VIEWS: Mapping[SamplesView, tuple[PageName, str, Mapping[str, str]]] = {
 _STYLE = """
 <style>
 .stApp .st-key-samples-switch {
-  gap: 0; width: fit-content; flex-wrap: nowrap; overflow: hidden; align-self: flex-start;
+  gap: 0; width: fit-content; min-height: 28px; flex-wrap: nowrap; overflow: hidden; align-self: flex-start;
   border: 1px solid var(--tb-line-strong); border-radius: 6px; background: var(--tb-surface);
 }
 .stApp .st-key-samples-switch [data-testid="stPageLink-NavLink"] {

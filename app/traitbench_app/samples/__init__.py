@@ -1,1 +1,1 @@
-"""Parts of the Samples page: the table, ways to add samples, undo, synthesis and the check."""
+"""Parts of the Samples page: the list, the picked sample, ways to add samples, synthesis and the check."""

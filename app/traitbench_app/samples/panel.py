@@ -11,6 +11,7 @@ from traitbench.as_read import is_blank
 from traitbench.contract.models import Model
 from traitbench.contract.sample_changes import ChangedSample, SampleChange
 from traitbench.contract.samples import LONGEST_GROUP, LONGEST_TEXT, Sample
+from traitbench.contract.scores import Confidence, TraitScore
 from traitbench.contract.traits import Trait
 from traitbench.display.pictures import bar
 from traitbench.display.sides import UNCLEAR
@@ -18,7 +19,7 @@ from traitbench.display.text import ago, count, plain, shortened
 from traitbench.errors import TraitbenchError
 from traitbench.names import pin
 from traitbench_app.parts.reasons import draw_highlighted, reasons_of
-from traitbench_app.parts.scorer import PageScorer
+from traitbench_app.parts.scorer import PageScorer, scorer_of
 from traitbench_app.parts.version_figures import label
 from traitbench_app.samples.editing import change, pick_sample, problem_of, remove
 from traitbench_app.samples.unseen import ScoresOfSamples
@@ -182,8 +183,31 @@ def _draw_keys(picked: PickedSample) -> None:
                     on_click=_label,
                     args=(picked, quality),
                 )
-    if sample.quality not in (0.0, 0.5, 1.0):
-        st.caption(f"Label: {plain(str(label_words(trait, sample.quality)))} ({sample.quality:g} from 0 to 1)")
+    if picked.editable:
+        _draw_graded(picked)
+
+
+def _draw_graded(picked: PickedSample) -> None:
+    """Draw the label as a grade between the poles."""
+    quality, key = picked.sample.quality, f"samples.grade:{picked.model.handle}:{picked.sample.id}"
+    words = plain(str(label_words(picked.trait, quality)))
+    name = "Between the two" if quality in (0.0, 0.5, 1.0) else f"{words} ({quality:g})"
+    _set(key, quality)
+    with st.popover(name, type="tertiary", key="samples.graded"):
+        st.slider(
+            f"From 0, {plain(picked.trait.negative_label)}, to 1, {plain(picked.trait.positive_label)}",
+            0.0,
+            1.0,
+            step=0.05,
+            key=key,
+            on_change=_grade,
+            args=(picked, key),
+            persist_state="page",
+        )
+
+
+def _grade(picked: PickedSample, key: str) -> None:
+    _label(picked, round(float(st.session_state[key]), 2))
 
 
 def _label(picked: PickedSample, quality: float) -> None:
@@ -196,19 +220,37 @@ def _label(picked: PickedSample, quality: float) -> None:
 
 
 def _draw_score(picked: PickedSample) -> None:
+    """Draw the score by a model that had not seen the text or, for a text that no model knew, by the version in use."""
     unseen, trait = picked.scores.of(picked.sample), picked.trait
-    if unseen is None:
-        return
-    sureness = picked.scores.sureness(trait.key, unseen.points)
-    side = trait.positive_label if unseen.points > 50 else trait.negative_label
-    words = UNCLEAR if sureness == "low" or unseen.points == 50 else f"{_HOW[sureness]} {side}"
-    colour = "none" if words == UNCLEAR else "right" if unseen.points > 50 else "left"
-    line = f'<span>Scored unseen:</span><span class="{colour}">{escape(words)}</span><b>{unseen.points}</b>'
+    if unseen is not None:
+        sureness = picked.scores.sureness(trait.key, unseen.points)
+        _draw_bar(trait, unseen.points, sureness, "Scored unseen:")
+    elif (score := _score_now(picked)) is not None and picked.scores.version is not None:
+        _draw_bar(trait, score.score, score.confidence, f"As it is now, by {label(picked.scores.version)}:")
+
+
+def _score_now(picked: PickedSample) -> TraitScore | None:
+    """The score of a text that was changed or added in a draft; None if there is no version that can score it."""
+    version = picked.scores.version
+    if version is None or picked.scores.not_known is not None:
+        return None
+    try:
+        [card] = scorer_of(picked.scores.handle, version).cards([picked.sample.text])
+    except TraitbenchError:
+        return None
+    return card.detail.get(picked.trait.key)
+
+
+def _draw_bar(trait: Trait, points: int, sureness: Confidence, said: str) -> None:
+    side = trait.positive_label if points > 50 else trait.negative_label
+    words = UNCLEAR if sureness == "low" or points == 50 else f"{_HOW[sureness]} {side}"
+    colour = "none" if words == UNCLEAR else "right" if points > 50 else "left"
+    line = f'<span>{escape(said)}</span><span class="{colour}">{escape(words)}</span><b>{points}</b>'
     ends = "".join(
         f'<bdi class="{where}">{escape(word)}</bdi>'
         for where, word in (("left", trait.negative_label), ("right", trait.positive_label))
     )
-    drawn = bar(unseen.points, sureness, negative=trait.negative_label, positive=trait.positive_label, words=words)
+    drawn = bar(points, sureness, negative=trait.negative_label, positive=trait.positive_label, words=words)
     st.html(f'<div class="unseen"><div class="line">{line}</div>{drawn}<div class="ends">{ends}</div></div>')
 
 
