@@ -190,6 +190,21 @@ def test_a_draft_keeps_the_picture_of_the_version_it_was_made_from(
     assert "Held-out scores from 0, cold, to 100, warm" in html(at)
 
 
+def test_the_sides_are_exchanged_with_their_samples_and_back(
+    workbench: Workbench, client: Traitbench, ready: str
+) -> None:
+    at = press(press(workbench.open("traits", model=ready), "traits.edit.warmth"), "traits.flip.warmth")
+    draft = f"{ready}-next"
+    trait = client.traits.get(draft, "warmth")
+    assert (trait.negative_label, trait.positive_label) == ("warm", "cold")
+    before = {each.text: each.quality for each in client.samples.list(ready)}
+    assert {each.text: 1 - each.quality for each in client.samples.list(draft)} == before
+    assert "**18 of 20** right" in words(press(at, "traits.done")), "the picture is turned round too"
+    press(at, "samples.undo_button")
+    assert client.traits.get(draft, "warmth").negative_label == "cold"
+    assert {each.text: each.quality for each in client.samples.list(draft)} == before
+
+
 def test_a_save_sends_only_fields_that_were_drawn_and_changed() -> None:
     before = Trait.model_construct(
         name="Warmth", description="Warm: kind.", aggregation="max", negative_label="cold", positive_label="warm"

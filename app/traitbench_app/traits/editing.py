@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
 from traitbench.contract.models import Model
+from traitbench.contract.page import LARGEST_SAMPLE_PAGE
+from traitbench.contract.sample_changes import SampleEdit
 from traitbench.contract.traits import Trait, TraitFields, TraitInput
 from traitbench.definitions import read_definitions, write_definitions
 from traitbench.display.text import count, plain
@@ -17,7 +19,7 @@ from traitbench.names import canonical, free_key, trait_key
 from traitbench_app.parts.model_actions import draft_of
 from traitbench_app.shell import session
 from traitbench_app.shell.service import client, complaints, explain
-from traitbench_app.workspace.changes import UNDO, Undo, forget_last, is_suggestion, remember, take_back, undo_of
+from traitbench_app.workspace.changes import UNDO, Undo, apply, forget_last, is_suggestion, remember, take_back, undo_of
 
 Field = Literal["name", "negative_label", "positive_label", "negative", "positive", "rest", "aggregation"]
 """A field of the editor: two of them are the definitions of the poles, and `rest` is all else in the description."""
@@ -115,23 +117,35 @@ def save(model: Model, trait: Trait, field: Field, value: str, *, over: bool = F
 
 
 def exchange(model: Model, trait: Trait) -> None:
-    """Exchange the names of the poles of a trait without samples. A callback."""
+    """Exchange the sides of a trait, with its samples. A callback."""
     session.store(_PROBLEM, None)
     try:
         draft = draft_of(model)
-        before = (trait.negative_label, trait.positive_label)
-        back: TraitFields = {"negative_label": before[0], "positive_label": before[1]}
         if trait.kind == "intrinsic":
             # Its axis is turned too.
-            back = {"flip": True, "name": trait.name}
             client().traits.update(draft.handle, trait.key, flip=True)
+            _remember(draft, trait, "exchanged", {"flip": True, "name": trait.name})
         else:
-            client().traits.update(draft.handle, trait.key, negative_label=before[1], positive_label=before[0])
-        _remember(draft, trait, "exchanged", back)
+            _exchange(draft, trait)
     except TraitbenchError as error:
         session.flash(_said(error), "problem")
         return
     follow(model, draft)
+
+
+def _exchange(draft: Model, trait: Trait) -> None:
+    """Exchange the names, and turn the label of each sample round; nothing is changed if a request fails."""
+    samples = client().samples.list(draft.handle, trait=trait.key, limit=LARGEST_SAMPLE_PAGE)
+    edits = [SampleEdit(id=each.id, revision=each.revision, quality=1 - each.quality) for each in samples]
+    done = apply(draft.handle, updates=edits, what=f"{trait.name} exchanged")
+    negative, positive = trait.negative_label, trait.positive_label
+    try:
+        client().traits.update(draft.handle, trait.key, negative_label=positive, positive_label=negative)
+    except TraitbenchError:
+        take_back(done)
+        raise
+    if done.is_kept:
+        remember(replace(done, updates={trait.key: {"negative_label": negative, "positive_label": positive}}))
 
 
 def split_texts(model: Model, depth: int) -> None:

@@ -32,7 +32,7 @@ _AGGREGATIONS: Mapping[Aggregation, str] = {
     "none": "a whole, never split",
 }
 _DEPTHS: Mapping[int, str] = {1: "whole texts only", 2: "its paragraphs", 3: "its sentences"}
-_LONGEST = 30
+_LONGEST, _MOST_EXCHANGED = 30, 5_000
 _STYLE = """
 <style>
 .stApp [class*="st-key-card-edit"] { padding: 14px 20px 12px; gap: 12px; }
@@ -99,10 +99,10 @@ def _draw_poles(model: Model, trait: Trait) -> None:
         st.button(
             "⇄",
             key=f"traits.flip.{trait.key}",
-            help="Exchange the sides"
-            if not trait.stored_samples
-            else "Its samples are labelled for these sides, so the sides can be renamed but not exchanged.",
-            disabled=trait.stored_samples > 0,
+            help="Exchange the sides, with their samples."
+            if trait.stored_samples <= _MOST_EXCHANGED
+            else f"Sides with up to {_MOST_EXCHANGED:,} samples can be exchanged.",
+            disabled=trait.stored_samples > _MOST_EXCHANGED,
             on_click=exchange,
             args=(model, trait),
         )

@@ -191,8 +191,6 @@ def take_back(undo: Undo) -> None:
     """Undo a change; raise the service's error if that is not possible (any more)."""
     for key in undo.new_traits:
         client().traits.delete(undo.handle, key)
-    for key, fields in undo.updates.items():
-        client().traits.update(undo.handle, key, **fields)
     if undo.traits:
         client().traits.add(undo.handle, undo.traits)
     try:
@@ -200,6 +198,9 @@ def take_back(undo: Undo) -> None:
             client().samples.undo(undo.handle, change_id)
     finally:
         forget_samples()
+    # Last, because the samples may have moved since: then the names of the sides stay as they are, too.
+    for key, fields in undo.updates.items():
+        client().traits.update(undo.handle, key, **fields)
 
 
 def remember(undo: Undo) -> None:
