@@ -44,6 +44,7 @@ KEYS = (
     ("compare DRAFT Hello Goodbye", "a b improvement certain per_trait"),
     ("versions list DRAFT", VERSION),
     ("versions show DRAFT", f"{VERSION} snapshot"),
+    ("versions samples DRAFT", "sample_id trait position right held_out"),
     ("versions tag DRAFT best --note Approved", "handle tag version_no"),
     ("versions activate DRAFT best", "handle version_no"),
     ("versions untag DRAFT best", "handle tag"),

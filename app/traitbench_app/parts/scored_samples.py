@@ -42,12 +42,14 @@ class NotKnown:
 
 def of(model: Model, version: Version) -> Mapping[int, UnseenRow] | NotKnown:
     """Return what a version said of its samples when they were held out, by sample id, or why that is not known."""
+    which = (reader(), model.handle, version.version_no, version.param_hash)
     if model.zero_data_retention:
+        _rows.clear(*which)  # in the service they went with the samples
         return NotKnown("Zero data retention is on: the samples were removed after training, so none can be shown.")
     if forbidden := why_read_only(model):
         return NotKnown(f"{forbidden} Only people who may change the model see its samples.")
     try:
-        return _rows(reader(), model.handle, version.version_no, version.param_hash)
+        return _rows(*which)
     except Unreachable:
         raise
     except Unavailable:
