@@ -105,11 +105,6 @@ def strip_of(
     return empty_strip(negative=negative, positive=positive, words=words, height=min(height, 72))
 
 
-def is_measured(version: Version | None, trait: Trait) -> bool:
-    """Whether the scores of the trait's samples were counted, so that its strip has dots."""
-    return _score_counts(version, trait) is not None
-
-
 def _score_counts(version: Version | None, trait: Trait) -> Mapping[Pole, Sequence[int]] | None:
     figures = None if version is None else version.metrics.traits.get(trait.key)
     return None if figures is None else figures.score_counts
