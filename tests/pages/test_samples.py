@@ -261,6 +261,7 @@ def test_an_edit_that_somebody_overtook_is_shown_beside_theirs(
 ) -> None:
     at = overtaken(workbench, client, draft)
     assert "the same sample meanwhile" in words(at)
+    assert not buttons(at, "samples.label."), "the keys belong to the two versions"
     drawn = "\n".join(str(each.proto.body) for each in at.get("html"))
     assert "<u>Mine now.</u>" in drawn
     assert "<u>Theirs now.</u>" in drawn

@@ -24,6 +24,7 @@ _STYLE = """
 .stApp .st-key-samples-switch [data-testid="stPageLink-NavLink"] {
   box-sizing: border-box; height: 28px; min-height: 0; margin: 0; padding: 5px 12px; border-radius: 0; background: none;
 }
+.stApp .st-key-samples-switch [class*="st-key-samples-switch-"] { min-height: 28px; justify-content: center; }
 .stApp .st-key-samples-switch > * + * { border-left: 1px solid var(--tb-line); }
 .stApp .st-key-samples-switch [data-testid="stPageLink"] :is(p, span) {
   font-size: 13px; line-height: 18px; font-weight: 500; color: var(--tb-ink-2);

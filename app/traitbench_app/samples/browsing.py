@@ -11,7 +11,7 @@ from traitbench.contract.samples import LONGEST_SEARCH, Sample
 from traitbench.contract.traits import Trait
 from traitbench_app.parts.controls import find
 from traitbench_app.samples.downloads import draw_download
-from traitbench_app.samples.editing import page_again, pick_sample, picked_sample, take_page_again
+from traitbench_app.samples.editing import conflict_in, page_again, pick_sample, picked_sample, take_page_again
 from traitbench_app.samples.held_out import draw_set_aside
 from traitbench_app.samples.listed import Chip, Chosen, ChosenSamples, LoadedListing
 from traitbench_app.samples.narrowing import A_PAGE, FIND, ROWS_SHOWN, narrow, press_tile, pressed_tile, show_all
@@ -97,7 +97,9 @@ def _draw_both(shown: SamplesOnPage) -> None:
     listed = shown.listing.find(shown.chosen)
     rows = listed.first(session.get(ROWS_SHOWN, A_PAGE))
     at = next((position for position, sample in enumerate(rows) if sample.id == picked_sample()), 0)
-    left, right = st.columns([2.17, 1], gap="small") if rows else (st.container(), None)
+    # While two versions of a sample are to be chosen from, the keys are theirs.
+    has_panel = bool(rows) and conflict_in(shown.model.handle) is None
+    left, right = st.columns([2.17, 1], gap="small") if has_panel else (st.container(), None)
     with left, st.container(border=True, key="card.samples", gap=None):
         _draw_bar(shown)
         if rows:
