@@ -14,6 +14,7 @@ from traitbench_app.label.saving import LabelConflict
 from traitbench_app.workspace import pool
 from traitbench_app.workspace.changes import Changes, as_input, save, take_back, undo_of
 from traitbench_app.workspace.pool import Decision
+from traitbench_app.workspace.samples import all_samples
 
 
 def ignore(_done: int, _of: int) -> None:
@@ -137,3 +138,20 @@ def test_the_other_label_stays_unless_mine_takes_its_place(
     saving.use_mine(model, LabelConflict(mine, now))
     assert [each.quality for each in client.samples.list(draft) if each.id == added] == [1.0]
     assert not any(each.pending for each in pool.decisions(model))
+
+
+def test_what_another_person_changes_is_noticed(own_workbench: Workbench, client: Traitbench, draft: str) -> None:
+    def read() -> list[Sample]:
+        return all_samples(draft, client.traits.list(draft))
+
+    first = read()
+    assert read() is first
+    client.samples.change(draft, first[0].id, text="Theirs.")
+    assert read()[0].text == "Theirs."
+    deleted = client.samples.delete(draft, first[1].id)
+    # As many samples as before, but not the same ones.
+    client.samples.add(draft, [SampleInput(trait="warmth", text="New.", quality=1.0)])
+    assert [read()[1].id, read()[-1].text] == [first[2].id, "New."]
+    client.samples.undo(draft, deleted.change_id or 0)
+    client.samples.delete(draft, first[2].id)
+    assert [each.id for each in read()][:3] == [first[0].id, first[1].id, first[3].id]

@@ -1,13 +1,13 @@
 """The samples of a model, kept in the session.
 
-Two small requests per run of the page refresh them. The first asks for the newest change: if it is another one,
-everything is read again. The second reads the last page again, which shows samples that no change names, such as
-feedback: ids only rise. If the totals of each trait then differ from its sample counts, everything is read again too.
+A small request per run of the page refreshes them: the last page, which has all samples that are new, with the id of
+the newest change. If anything but additions happened since, or if the totals of each trait then differ from its sample
+counts, everything is read again.
 """
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -21,6 +21,7 @@ from traitbench_app.shell.service import client
 
 _SAMPLES, _UNREADABLE = "samples.held", "samples.unreadable"
 _SHOW_PROGRESS = 10_000
+_FEW_CHANGES = 20
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class _ReadSamples:
     totals: Mapping[tuple[str, bool], int]
     before: int
     last_cursor: str | None
-    newest_change: int
+    newest_change: int | None = None
 
 
 def all_samples(handle: str, traits: Sequence[Trait]) -> list[Sample]:
@@ -43,13 +44,16 @@ def all_samples(handle: str, traits: Sequence[Trait]) -> list[Sample]:
 
     The list must not be changed. It is the same object as long as the samples are the same.
     """
-    address, newest = (client().base_url, handle), _newest_change(handle)
+    address = (client().base_url, handle)
     read: _ReadSamples | None = session.get(_SAMPLES)
-    if read is not None and (read.address, read.newest_change) == (address, newest):
+    if read is not None and read.address == address:
+        before = read.newest_change
         try:
             read = _read(read)
         # The model was deleted and made again under its name.
         except InvalidCursor:
+            read = None
+        if read is not None and read.newest_change != before and not _is_only_added(handle, before):
             read = None
         if read is not None and read.totals == {
             (trait.key, flag): count for trait in traits for flag, count in _counts(trait) if count
@@ -57,12 +61,12 @@ def all_samples(handle: str, traits: Sequence[Trait]) -> list[Sample]:
             return read.samples
     stored = sum(trait.stored_samples for trait in traits)
     if stored < _SHOW_PROGRESS:
-        return _read(_ReadSamples(address, [], {}, 0, None, newest)).samples
+        return _read(_ReadSamples(address, [], {}, 0, None)).samples
     slot = st.empty()
     bar = slot.progress(0.0, text=f"Reading {stored:,} samples")
     try:
         return _read(
-            _ReadSamples(address, [], {}, 0, None, newest),
+            _ReadSamples(address, [], {}, 0, None),
             lambda done: bar.progress(min(done / stored, 1.0), text=f"Reading {done:,} of {stored:,} samples"),
         ).samples
     finally:
@@ -79,9 +83,13 @@ def forget_samples() -> None:
     session.store(_SAMPLES, None)
 
 
-def _newest_change(handle: str) -> int:
-    """The id of the newest change of the model's samples; 0 if there is none."""
-    return next((change.id for change in client().samples.changes(handle, limit=1).items), 0)
+def _is_only_added(handle: str, since: int | None) -> bool:
+    """Whether all changes since one only added new samples; then the last page has them."""
+    page = client().samples.changes(handle, limit=_FEW_CHANGES)
+    newer = [change for change in page.items if since is None or change.id > since]
+    return len(newer) < _FEW_CHANGES and all(
+        not change.updates and not change.deletes and change.undoes is None for change in newer
+    )
 
 
 def _totals(samples: Sequence[Sample]) -> Mapping[tuple[str, bool], int]:
@@ -109,9 +117,11 @@ def _read(read: _ReadSamples, progress: Callable[[int], object] = lambda _done: 
     new += page.items
     # The same object, because what was computed from the list is kept by its identity.
     if read.samples and new == read.samples[read.before :]:
+        read = replace(read, newest_change=page.change_id)
+        session.store(_SAMPLES, read)
         return read
     samples = read.samples[: read.before] + new
-    now = _ReadSamples(read.address, samples, _totals(samples), before, cursor, read.newest_change)
+    now = _ReadSamples(read.address, samples, _totals(samples), before, cursor, page.change_id)
     session.store(_SAMPLES, now)
     return now
 

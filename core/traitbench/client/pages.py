@@ -33,6 +33,11 @@ class _Listing(Generic[Item]):
         return self._page.count if isinstance(self._page, SamplePage) else None
 
     @property
+    def change_id(self) -> int | None:
+        """The newest change of the model's samples when the first page was read; None of other listings."""
+        return self._page.change_id if isinstance(self._page, SamplePage) else None
+
+    @property
     def unreadable(self) -> list[Unreadable]:
         """The rows that the service could not read, on the pages fetched so far. They are not among the items."""
         return list(self._unreadable)

@@ -38,10 +38,12 @@ class ModelPage(Page[Model]):
 class SamplePage(Page[Sample]):
     """Samples, sorted by id.
 
-    `count` is the number of all samples that pass the filters; absent unless it was asked for.
+    `count` is the number of all samples that pass the filters; absent unless it was asked for. `change_id` is the
+    newest change of the model's samples: while it is the same, none was added, changed or deleted.
     """
 
     count: Count | None = Field(default=None, exclude_if=lambda value: value is None)
+    change_id: int | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
 class VersionSamplePage(Page[VersionSample]):

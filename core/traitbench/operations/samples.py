@@ -132,7 +132,8 @@ def list_samples(
         asked = PageRequest.of(int, listing, limit, cursor, most=LARGEST_SAMPLE_PAGE)
         rows = samples.page(connection, model.id, query, asked, trait=trait)
         counted = samples.count_of(connection, model.id, query, trait) if query.count else None
-    return SamplePage(**asked.fields(rows), count=counted)
+        change_id = sample_changes.last_id(connection, model.id)
+    return SamplePage(**asked.fields(rows), count=counted, change_id=change_id)
 
 
 def update(context: Context, caller: Caller, handle: str, body: SamplesUpdate) -> SampleIds:

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, NamedTuple, get_args
 
 from pydantic import TypeAdapter, ValidationError
-from sqlalchemy import BigInteger, Column, Connection, Row, bindparam, delete, or_, select, type_coerce, update
+from sqlalchemy import BigInteger, Column, Connection, Row, bindparam, delete, func, or_, select, type_coerce, update
 from sqlalchemy import insert as insert_into
 from sqlalchemy.types import NullType
 
@@ -246,6 +246,12 @@ def read(connection: Connection, change_id: int) -> SampleChange:
     """One change as the API shows it."""
     statement = select(tables.sample_changes).where(_CHANGES.id == change_id)
     return one_of(lambda: _change(connection.execute(statement).one()), "The change")
+
+
+def last_id(connection: Connection, model_id: int) -> int | None:
+    """The id of the newest change of a model's samples; None if there is none."""
+    last: int | None = connection.execute(select(func.max(_CHANGES.id)).where(_CHANGES.model_id == model_id)).scalar()
+    return last
 
 
 def find(connection: Connection, model_id: int, change_id: int) -> Recorded | None:
