@@ -35,6 +35,7 @@ from traitbench.settings import Settings
 from traitbench.store import models, runs, samples, version_samples, versions
 from traitbench.store.database import reading, writing
 from traitbench.store.models import ModelRow
+from traitbench.store.rows import readable
 
 if TYPE_CHECKING:
     from traitbench.operations.context import Context  # at run time, a worker would import it for nothing
@@ -78,14 +79,21 @@ def shown(connection: Connection, settings: Settings, model: Model) -> Model:
     has_none = model.version_no is None or model.zero_data_retention or model.state == "archived"
     if has_none:
         return model
-    row = models.find(connection, model.handle) if model.retrain.pending else None
+    # A model whose rows cannot be read does not retrain by itself, and it must not hide the others of a listing.
+    due_at = readable(lambda: _next(connection, settings, model.handle)) if model.retrain.pending else None
     rule = RetrainRule(
         after_samples=settings.retrain_after_samples,
         after_seconds=settings.retrain_after_seconds,
         pending=model.retrain.pending,
-        due_at=_due_at(connection, settings, row) if row and _has_enough_samples(connection, row) else None,
+        due_at=due_at,
     )
     return model.model_copy(update={"retrain": rule})
+
+
+def _next(connection: Connection, settings: Settings, handle: str) -> datetime | None:
+    """When the model retrains by itself; None if it does not."""
+    row = models.find(connection, handle)
+    return _due_at(connection, settings, row) if row and _has_enough_samples(connection, row) else None
 
 
 def sweep(engine: Engine, queue: Queue, settings: Settings) -> None:
