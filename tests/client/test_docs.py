@@ -9,8 +9,11 @@ import pytest
 
 from tests.conftest import Service
 from traitbench.client import Client
+from traitbench.contract import operations
+from traitbench.contract.operation import Operation
 
 PAGE = (Path(__file__).parents[2] / "core" / "docs" / "client.md").read_text("utf-8")
+FILES = sorted((Path(__file__).parents[2] / "core" / "traitbench" / "client").glob("*.py"))
 CALLED = set(re.findall(r"\b(?:client|quick)\.((?:\w+\.)?\w+)\(", PAGE))
 
 
@@ -27,7 +30,14 @@ def test_every_method_has_an_example() -> None:
     with Client() as client:
         resources = {name: each for name, each in vars(client).items() if not name.startswith("_")}
         methods = {f"{name}.{method}" for name, each in resources.items() for method in public(each)}
-        assert methods | public(client) == CALLED
+        assert methods | public(client) == CALLED, "give it an example in core/docs/client.md"
+
+
+def test_every_operation_has_a_method() -> None:
+    source = "".join(file.read_text("utf-8") for file in FILES)
+    without = {name for name, each in vars(operations).items() if isinstance(each, Operation) and not each.within}
+    without -= set(re.findall(r"\boperations\.([A-Z_]+)", source))
+    assert without == {"OPENAPI", "DOCS", "METRICS"}, "a person or a monitor reads these, not a program"
 
 
 def public(resource: object) -> set[str]:

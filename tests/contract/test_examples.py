@@ -46,7 +46,9 @@ def test_every_operation_shows_a_valid_request_and_a_valid_answer(shown: World) 
 
 
 def _check(world: World, name: str, place: dict[str, Any]) -> None:
-    assert "example" in place, f"{name}: {place.get('name', 'a body')} has no example"
+    assert "example" in place, (
+        f"{name}: {place.get('name', 'a body')} has no example; call it in tests/contract/examples.py"
+    )
     schema = {**world.described, **place["schema"]}
     Draft202012Validator(schema).validate(place["example"])
     if "contentSchema" in schema:

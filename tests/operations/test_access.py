@@ -52,8 +52,8 @@ TABLE: Mapping[str | None, tuple[type[TraitbenchError] | None, ...]] = {
 
 
 def test_every_operation_has_the_rule_that_the_contract_gives_it() -> None:
-    assert {each.name for each in KEYED if each.rule.scope == "any"} == FOR_ANY_KEY
-    assert {each.name for each in KEYED if each.rule.reach == "owned read"} == OWNED_READS
+    assert {each.name for each in KEYED if each.rule.scope == "any"} == FOR_ANY_KEY, "name it in FOR_ANY_KEY"
+    assert {each.name for each in KEYED if each.rule.reach == "owned read"} == OWNED_READS, "name it in OWNED_READS"
     changing = {each.name for each in KEYED if each.name not in FOR_ANY_KEY | OWNED_READS | {"metrics"}}
     assert {each.name for each in KEYED if each.rule.reach == "write"} == changing
 

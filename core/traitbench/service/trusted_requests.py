@@ -47,7 +47,7 @@ _OURS = frozenset({None, b"same-origin", b"none"})
 _MOST_KNOWN = 256
 _LARGEST_PORT = 65_535
 _MOST_PARAMETERS = 100  # of a query; decoding thousands takes longer than a score
-_LONGEST_PATH = 4_096  # characters; each route compares the whole of it
+_LONGEST_PATH = 8_192  # characters; each route compares the whole of it
 _MOST_ESCAPES = 64  # of a cookie; decoding them takes time that grows with their square: 60,000 took 8 s
 
 
