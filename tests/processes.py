@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import pytest
+from _pytest.capture import FDCaptureBase
 
 from tests import schedule
 
@@ -87,10 +89,12 @@ def _become_worker(config: pytest.Config, folder: Path, sender: Connection) -> N
     config._tmp_path_factory._basetemp = folder  # type: ignore[attr-defined]
     config.pluginmanager.unregister(name="terminalreporter")
     config.pluginmanager.register(_Sender(config, sender))
-    if capture := config.pluginmanager.getplugin("capturemanager"):
-        capture.stop_global_capturing()
-        capture.start_global_capturing()
-        capture.suspend_global_capture()
+    captured = config.pluginmanager.getplugin("capturemanager")._global_capturing
+    for each in (captured.out, captured.err):
+        if isinstance(each, FDCaptureBase):
+            # The same object, because modules keep the stderr that they were imported with.
+            with TemporaryFile(buffering=0) as own:
+                os.dup2(own.fileno(), each.tmpfile.fileno(), inheritable=False)
 
 
 @dataclass(frozen=True, eq=False)
