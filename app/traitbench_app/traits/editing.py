@@ -28,6 +28,7 @@ AWAY = "Not saved: the service does not answer. Your text is still here."
 
 _OPEN, _PROBLEM = "traits.open", "traits.problem"
 _LABELS = ("negative_label", "positive_label")
+_DEFINITIONS = ("negative", "positive", "rest")
 _LONGEST_NAME = 80
 
 
@@ -62,7 +63,7 @@ def problem_of(trait: Trait, field: Field) -> UnsavedField | None:
 
 def value_of(trait: Trait, field: Field) -> str:
     """Return what a trait has in a field."""
-    if field in ("negative", "positive", "rest"):
+    if field in _DEFINITIONS:
         return str(getattr(read_definitions(trait.description, trait.negative_label, trait.positive_label), field))
     return str(getattr(trait, field))
 
@@ -74,9 +75,9 @@ def changes_of(trait: Trait, field: Field, value: str) -> dict[str, Any]:
     """
     if value == value_of(trait, field):
         return {}
-    said = read_definitions(trait.description, trait.negative_label, trait.positive_label)
-    if field in ("name", "aggregation"):
+    if field not in (*_LABELS, *_DEFINITIONS):
         return {field: value}
+    said = read_definitions(trait.description, trait.negative_label, trait.positive_label)
     labels = {name: getattr(trait, name) for name in _LABELS}
     if field in _LABELS:
         labels[field] = value
