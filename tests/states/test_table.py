@@ -226,8 +226,10 @@ def test_the_feedback_that_is_enough_starts_the_retrain_unless_the_model_is_busy
 ) -> None:
     handle = stage.fresh(column)
     before = stage.model(handle)
-    for _ in range(RETRAIN_AFTER):
-        assert stage.model(handle) == before
+    for pending in range(RETRAIN_AFTER):
+        now = stage.model(handle)
+        assert now["retrain"]["pending"] == pending
+        assert {**now, "retrain": None} == {**before, "retrain": None}
         assert ask(stage, handle, MORE["give feedback"][0]).status == 200
     assert (stage.model(handle)["last_operation"] or {}).get("kind") == ("retrain" if starts else "retune")
 

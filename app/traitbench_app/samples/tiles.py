@@ -34,14 +34,14 @@ button:focus-visible { outline: 2px solid var(--tb-accent-ink); outline-offset: 
 .top span b { color: var(--tb-ink); }
 .cor { margin-top: 4px; padding: 12px 0; }
 .cor button, .poles button { pointer-events: auto; }
-.pole { font-size: 12px; line-height: 16px; font-variant-numeric: tabular-nums; }
+.pole { font-size: 12px; line-height: 24px; min-width: 24px; font-variant-numeric: tabular-nums; }
 .pole:hover, .pole[aria-pressed="true"] { text-decoration: underline; text-underline-offset: 3px; }
 .pole[aria-pressed="true"] { font-weight: 600; }
 .pole.left { color: var(--tb-left-ink); }
 .pole.right { color: var(--tb-right-ink); }
 .cor .pole { position: absolute; z-index: 2; }
-.cor .pole.left { left: 0; top: 0; }
-.cor .pole.right { right: 0; bottom: 0; }
+.cor .pole.left { left: 0; top: -4px; }
+.cor .pole.right { right: 0; bottom: -4px; }
 .cor [data-cell*="."]:hover { background: color-mix(in srgb, var(--tb-ink) 8%, transparent); }
 .poles { display: flex; justify-content: space-between; gap: 8px; margin-top: 6px; }
 .split { display: flex; gap: 2px; height: 6px; margin-top: 4px; border-radius: 3px; overflow: hidden; }
@@ -60,6 +60,8 @@ export default function ({ data, parentElement, setStateValue }) {
   for (const button of place.querySelectorAll('button')) {
     const trait = button.closest('[data-trait]')?.dataset.trait ?? ''
     const cell = `${button.dataset.cell} ${trait}`
+    // Twenty stops for each trait would lie before the list, whose order and filters reach the same samples by keys.
+    if (button.dataset.cell?.includes('.')) button.tabIndex = -1
     if (!button.classList.contains('more')) button.setAttribute('aria-pressed', String(cell === data.pressed))
     button.onclick = () => setStateValue('pressed', `${Date.now()} ${cell}`)
   }
