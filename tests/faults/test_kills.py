@@ -146,7 +146,7 @@ def test_a_worker_that_is_killed_while_it_works_out_positions_begins_again(setti
         assert author.get(context, handle).state == "ready"
 
 
-def _request(context: Context, version_id: int) -> version_positions.Request | None:
+def _request(context: Context, version_id: int) -> version_positions.PositionsRequest | None:
     """The request that a worker has begun to answer."""
     with reading(context.engine) as connection:
         request = version_positions.request(connection, version_id)

@@ -15,7 +15,7 @@ from traitbench.display.reasons import legend
 from traitbench.display.sides import side_of
 from traitbench.display.text import count, plain, shortened
 from traitbench.errors import FeatureUnavailable, SamplesPurged, Unavailable, Unreachable
-from traitbench.local.unseen import Placed, UnseenRow, UnseenScore, axes_of, joined, possible_scores, worst_first
+from traitbench.local.unseen import LabelledScore, UnseenRow, UnseenScore, axes_of, joined, possible_scores, worst_first
 from traitbench.names import pin
 from traitbench_app.parts.reasons import draw_highlighted
 from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
@@ -136,7 +136,7 @@ def table_of(scores: Sequence[UnseenScore], trait: Trait) -> pd.DataFrame:
 
 
 def draw_cell_texts(
-    model: Model, version: Version, trait: Trait, which: Callable[[Placed], bool], *, title: str, key: str
+    model: Model, version: Version, trait: Trait, which: Callable[[LabelledScore], bool], *, title: str, key: str
 ) -> None:
     """Draw the samples of a trait that are `which`, worst first, and one of them as a whole. Test samples are not."""
     with st.container(border=True, key=key):

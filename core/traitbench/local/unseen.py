@@ -96,7 +96,7 @@ class UnseenRow(NamedTuple):
         return position if self.positive is False else 1 - position
 
 
-class Placed(Protocol):
+class LabelledScore(Protocol):
     """A score beside the pole of its label: `UnseenScore`, or what a row tells of one."""
 
     @property

@@ -258,7 +258,7 @@ def _originals(connection: Connection, model: ModelRow, done: Recorded) -> Mappi
     return originals
 
 
-def _as_left(entry: sample_changes.Entry, here: StoredSample | None) -> bool:
+def _as_left(entry: sample_changes.SampleEntry, here: StoredSample | None) -> bool:
     """Whether a sample is as a change left it."""
     if entry.kind == "delete":
         return here is None

@@ -45,7 +45,7 @@ class AnonymousQueue:
             await start
         else:
             self._charge(_OVERHEAD_SECONDS)
-        await _Measured(app(scope, receive, send), self._charge)
+        await _Timed(app(scope, receive, send), self._charge)
 
     def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:
         if self._timer is None and self._waiting:
@@ -71,7 +71,7 @@ class AnonymousQueue:
         self._free_at = min(max(now - seconds, self._free_at) + seconds / _SHARE, now + _LONGEST_PAUSE)
 
 
-class _Measured:
+class _Timed:
     """Awaits a coroutine, and reports the seconds of each of its steps on the event loop."""
 
     def __init__(self, work: Awaitable[None], report: Callable[[float], None]) -> None:

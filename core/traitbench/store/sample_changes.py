@@ -39,7 +39,7 @@ StoredSample = Mapping[str, Any]
 THIS = 0
 
 
-class Entry(NamedTuple):
+class SampleEntry(NamedTuple):
     """What a change did to one sample, as in `ChangedSample`.
 
     `state` is the change that the sample's content comes from afterwards (`changed_by`): `THIS` for this one, and None
@@ -61,7 +61,7 @@ class Recorded:
     """A change as it is stored. `undone_by` and `undoes` are the ids of other changes."""
 
     id: int
-    entries: Sequence[Entry]
+    entries: Sequence[SampleEntry]
     undoable_until: datetime | None
     undone_by: int | None
     undoes: int | None
@@ -102,7 +102,7 @@ class Writes:
         return bool(self.adds or self.updates or self.deletes or self.returns)
 
 
-_ENTRIES = TypeAdapter(list[Entry])
+_ENTRIES = TypeAdapter(list[SampleEntry])
 
 
 # ---- write -----------------------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def write(connection: Connection, model: ModelRow, writes: Writes, author: Autho
     return change_id, ids
 
 
-def _record(connection: Connection, model: ModelRow, entries: Sequence[Entry], author: Author) -> int:
+def _record(connection: Connection, model: ModelRow, entries: Sequence[SampleEntry], author: Author) -> int:
     ids = [entry.sample_id for entry in entries]
     statement = insert_into(tables.sample_changes).values(
         model_id=model.id,
@@ -156,27 +156,27 @@ def _record(connection: Connection, model: ModelRow, entries: Sequence[Entry], a
     return change_id
 
 
-def _added(sample_id: int, trait: str, sample: Mapping[str, Any], state: int | None = None) -> Entry:
-    return Entry(sample_id, "add", trait, None, None, _quality(sample), (), state)
+def _added(sample_id: int, trait: str, sample: Mapping[str, Any], state: int | None = None) -> SampleEntry:
+    return SampleEntry(sample_id, "add", trait, None, None, _quality(sample), (), state)
 
 
-def _deleted(connection: Connection, sample_ids: Sequence[int], keys: Mapping[int, str]) -> Iterator[Entry]:
+def _deleted(connection: Connection, sample_ids: Sequence[int], keys: Mapping[int, str]) -> Iterator[SampleEntry]:
     # Without a type, a damaged quality is read too.
     columns = (_SAMPLES.id, _SAMPLES.trait_id, type_coerce(_SAMPLES.quality, NullType()).label("quality"))
     for some in _parts(sample_ids):
         rows = {row.id: row for row in connection.execute(select(*columns).where(_SAMPLES.id.in_(some)))}
         for sample_id in some:
             row = rows[sample_id]
-            yield Entry(sample_id, "delete", keys[row.trait_id], None, _quality(row._mapping), None, (), None)
+            yield SampleEntry(sample_id, "delete", keys[row.trait_id], None, _quality(row._mapping), None, (), None)
 
 
-def _updated(before: StoredSample, new: Mapping[str, Any], keys: Mapping[int, str]) -> Entry:
+def _updated(before: StoredSample, new: Mapping[str, Any], keys: Mapping[int, str]) -> SampleEntry:
     trait = keys[new["trait_id"]] if "trait_id" in new else before["trait"]
     after = {**before, **new, "trait": trait}
     changed = tuple(name for name in _FIELDS if before.get(name) != after.get(name))
     moved_from = before["trait"] if "trait" in changed else None
     state = new.get("changed_by", THIS)
-    return Entry(before["id"], "update", trait, moved_from, _quality(before), _quality(after), changed, state)
+    return SampleEntry(before["id"], "update", trait, moved_from, _quality(before), _quality(after), changed, state)
 
 
 def _quality(sample: Mapping[Any, Any]) -> float | None:
@@ -310,7 +310,7 @@ def _ids_with(connection: Connection, model_id: int, sample_id: int, *, most: in
 
 def _newest(
     connection: Connection, model_id: int, first: int, last: int, *, before: int | None = None
-) -> Iterator[tuple[Row[Any, Any, Any, Any], list[Entry] | None]]:
+) -> Iterator[tuple[Row[Any, Any, Any, Any], list[SampleEntry] | None]]:
     """The changes whose samples may have an id from `first` to `last`, newest first, read in parts.
 
     The entries are None if they are damaged.
@@ -351,13 +351,13 @@ def _change(row: Row[Any], sample_id: int | None = None) -> SampleChange:
     )
 
 
-def _packed(entries: Sequence[Entry]) -> bytes:
+def _packed(entries: Sequence[SampleEntry]) -> bytes:
     """The entries by column, which takes a fifth of the room and of the time that objects would take."""
     columns = list(zip(*entries, strict=True))
     return zlib.compress(json.dumps(columns, separators=(",", ":")).encode(), 1)
 
 
-def _unpacked(stored: bytes) -> list[Entry]:
+def _unpacked(stored: bytes) -> list[SampleEntry]:
     try:
         columns = json.loads(zlib.decompress(stored))
         return _ENTRIES.validate_python(list(zip(*columns, strict=True)))

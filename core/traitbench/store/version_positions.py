@@ -37,7 +37,7 @@ class Positions:
 
 
 @dataclass(frozen=True)
-class Request:
+class PositionsRequest:
     """How often a worker has begun to find the positions of a version, and why there will be none, if that is so."""
 
     attempts: int
@@ -143,11 +143,11 @@ def ask(connection: Connection, version_id: int) -> None:
     connection.execute(statement.on_conflict_do_nothing(index_elements=["version_id"]))
 
 
-def request(connection: Connection, version_id: int) -> Request | None:
+def request(connection: Connection, version_id: int) -> PositionsRequest | None:
     """The request for the positions of a version; None if there is none."""
     statement = select(_ASKED.attempts, _ASKED.refusal).where(_ASKED.version_id == version_id)
     row = connection.execute(statement).one_or_none()
-    return None if row is None else Request(*row)
+    return None if row is None else PositionsRequest(*row)
 
 
 def asked(connection: Connection) -> list[Asked]:
