@@ -1,4 +1,4 @@
-"""Traits: what the model measures, what the two words of each trait mean, and how well its sides are told apart."""
+"""Traits: what the model measures, what the two words of each trait mean, and how well its sides are separated."""
 
 from contextlib import suppress
 from functools import partial

@@ -166,7 +166,7 @@ def draft_of(model: Model) -> Model:
         return model
     drafts = [
         each
-        # Asked anew: the list of the picker may miss a draft of the last seconds.
+        # A new request, because the list of the picker may miss a draft of the last seconds.
         for each in client().models.list(forked_from=model.handle, limit=LARGEST_PAGE)
         if each.state in ("draft", "failed") and each.version_no is None and is_based_on(each, model)
     ]

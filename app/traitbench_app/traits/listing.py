@@ -98,7 +98,7 @@ def _filtered(every: Sequence[MeasuredTrait]) -> Sequence[MeasuredTrait]:
             default="all",
             required=True,
             format_func=lambda each: f"All {len(every)}" if each == "all" else f"{_WORDS[each]} {counts[each]}",
-            key="traits.told",
+            key="traits.separation",
             persist_state="page",
             label_visibility="collapsed",
             width="content",

@@ -1,4 +1,4 @@
-"""How well each trait is told apart, and what the Traits page says of all of them: its title and the line below."""
+"""How well a version separates the sides of each trait, and the title and subtitle of the Traits page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class MeasuredTrait:
 
     @property
     def separation(self) -> Separation:
-        """Whether the two sides are told apart."""
+        """How well the two sides are separated."""
         if not self.samples:
             return "not trained"
         return "hardly" if self.right < _HARDLY * self.samples else "apart"

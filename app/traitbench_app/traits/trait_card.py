@@ -1,4 +1,4 @@
-"""A trait as a card: what its two sides mean, and between them how well they are told apart."""
+"""A trait as a card: what its two sides mean, and between them how well they are separated."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""What the workbench keeps of a model's texts ends with the service's zero data retention, whoever switches it on.
+"""Removes the workbench's own files of a model under zero data retention, however that was switched on.
 
 The process of the workbench follows the flag (`watch`): at its start, then every few seconds, without any page. A page
 that switches it on, or opens a model that has it, does not wait for that (`end`). All people's files are removed.
