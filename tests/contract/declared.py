@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from traitbench.contract import operations
-from traitbench.contract.operation import PREFIX, Operation
+from traitbench.contract.operation import Operation
 from traitbench.contract.operations import ALL, ROUTES
 
 
 def route(operation: Operation[Any]) -> str:
-    return f"{operation.method} {PREFIX}{operation.path}"
+    return f"{operation.method} {operation.full_path}"
 
 
-OPEN = {PREFIX + each.path for each in ALL if each.rule.scope == "none"}
-LOCAL = {PREFIX + each.path for each in ALL if each.rule.locally_open}  # tests are on the machine of the service
+OPEN = {each.full_path for each in ALL if each.rule.scope == "none"}
+LOCAL = {each.full_path for each in ALL if each.rule.locally_open}  # tests are on the machine of the service
 DECLARED = {route(each) for each in ROUTES.values()}
 KEYED = [each for each in ALL if each.rule.scope != "none"]
 
@@ -74,4 +74,4 @@ def request(operation: Operation[Any], handle: str) -> tuple[str, str, Any]:
     """Method, path and body of a request that is valid for a model with the trait `tone` and one version."""
     is_of_tag = operation in (operations.VERSIONS_TAG, operations.VERSIONS_UNTAG)
     values = {**_VALUES, **(_TAG if is_of_tag else {}), "handle": handle}
-    return operation.method, PREFIX + operation.path.format_map(values), BODIES.get(operation)
+    return operation.method, operation.full_path.format_map(values), BODIES.get(operation)

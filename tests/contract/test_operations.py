@@ -13,7 +13,7 @@ from traitbench.contract import operations
 from traitbench.contract.envelope import Health
 from traitbench.contract.models import ForkRequest, Model
 from traitbench.contract.operation import Operation
-from traitbench.contract.operations import ALL, ROUTES
+from traitbench.contract.operations import ALL, PREFIXES, ROUTES
 from traitbench.service.caller import Call
 from traitbench.service.routing import Router
 
@@ -99,3 +99,11 @@ def test_an_endpoint_that_would_not_do_what_its_row_says_is_refused() -> None:
         serve(operations.MODELS_GET)(other_answer)
     with pytest.raises(TypeError, match=r"models\.update is a ModelUpdate"):
         serve(operations.MODELS_UPDATE)(other_body)
+
+
+def test_the_documented_proxy_sends_every_prefix_to_the_service() -> None:
+    configuration = (ROOT / "core" / "docs" / "nginx.conf").read_text("utf-8")
+    to_api = re.findall(r"location ~ (\S+) \{\s+proxy_pass http://api;", configuration)
+    for prefix in PREFIXES:
+        assert any(re.match(each, prefix) and re.match(each, f"{prefix}/x") for each in to_api), prefix
+    assert not any(re.match(each, path) for each in to_api for path in ("/", "/v1x", "/score", "/x/v1/"))

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from traitbench.contract.operation import PREFIX
 from traitbench.contract.operations import ROUTES
 from traitbench.service import openapi
 from traitbench.service.app import create_app
@@ -25,10 +26,11 @@ def document() -> Json:
 
 
 def operations() -> Iterator[tuple[str, str, Json]]:
-    """Method, path below `/v1`, and description of every operation, in the order of the document."""
+    """Method, path, and description of every operation, in the order of the document; our own paths are below `/v1`."""
     for path, methods in document()["paths"].items():
         for method, operation in methods.items():
-            yield method.upper(), path.removeprefix("/v1"), operation
+            row = ROUTES[operation["summary"]]
+            yield method.upper(), row.path if row.prefix == PREFIX else path, operation
 
 
 def rows() -> Iterator[dict[str, str]]:

@@ -14,7 +14,7 @@ from traitbench.contract.fields import Received, Wire
 
 Json = Mapping[str, Any]
 
-BASES = {"Wire", "Received", "Returned", "Page"}
+BASES = {"Wire", "Received", "Lenient", "Returned", "Page"}
 
 
 def every() -> Iterator[type[Wire]]:

@@ -27,8 +27,8 @@ from starlette.types import ASGIApp, Scope
 
 import traitbench_app
 from traitbench import logs
-from traitbench.service.embedded import AGENTS, Embedded, ServiceFirst, has_key
-from traitbench.service.trusted_requests import TrustedRequests, is_api
+from traitbench.service.embedded import Embedded, ServiceFirst, has_key
+from traitbench.service.trusted_requests import APIS, TrustedRequests, is_api
 from traitbench.settings import Settings, read_settings
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def workbench(settings: Settings | None = None, *, secret: str = "") -> ASGIApp:
             finally:
                 vectors.listen(None)
 
-    first = Middleware(ServiceFirst, service=service, below=("/v1/", f"{AGENTS}/"))
+    first = Middleware(ServiceFirst, service=service, below=tuple(f"{each}/" for each in APIS))
     pages = st.App(_MAIN, lifespan=lifespan, routes=_frame(), middleware=[first, assets], on_script_error=_crashed)
     return _guarded(pages, settings, secret, openid, proxy)
 

@@ -28,6 +28,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from traitbench.errors import TraitbenchError
 from traitbench.service.addresses import client_address
+from traitbench.service.trusted_requests import is_api
 from traitbench.settings import Settings
 from traitbench_app.shell import people
 from traitbench_app.shell.people import OPERATOR, SESSIONS, Person, StartLink
@@ -100,7 +101,7 @@ class SignIn:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass requests of signed-in browsers on, and send the others to the sign-in."""
         kind, path = scope["type"], scope.get("path", "")
-        if kind == "lifespan" or (kind == "http" and f"{path}/".startswith(("/v1/", "/mcp/"))):
+        if kind == "lifespan" or (kind == "http" and is_api(path)):
             await self._app(scope, receive, send)
             return
         token = self._token(scope)

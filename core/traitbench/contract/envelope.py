@@ -20,6 +20,42 @@ class ErrorEnvelope(Returned):
     error: ErrorBody
 
 
+class DecisionFault(Returned):
+    """A wrong field, as clients of the decision wire read it."""
+
+    loc: list[str | int]
+    msg: str
+    type: str
+
+
+class DecisionRefusal(Returned):
+    """Any other error, as clients of the decision wire read it."""
+
+    error_type: str
+    message: str
+
+
+class DecisionError(ErrorEnvelope):
+    """The envelope, and beside it what clients of the decision wire read: a list for 422, an object otherwise."""
+
+    detail: list[DecisionFault] | DecisionRefusal
+
+
+class PerspectiveErrorBody(Returned):
+    """What went wrong, as Google's APIs say it. `code` is the status of HTTP, and `status` its name."""
+
+    code: int
+    message: str
+    status: str
+    details: list[dict[str, Any]]
+
+
+class PerspectiveError(Returned):
+    """Body of every response other than 2xx to clients of Perspective."""
+
+    error: PerspectiveErrorBody
+
+
 class Health(Returned):
     """Answer of `GET /health`: `ok` and measurements, null if there is none."""
 

@@ -1,7 +1,7 @@
 """Types of fields, and the base classes of all wire types.
 
-`Received` types reject unknown fields. `Returned` types ignore them, so that a client works with a newer service, and
-have no defaults, so that a service cannot forget a field.
+`Received` types reject unknown fields, but for `Lenient` ones. `Returned` types ignore them, so that a client works
+with a newer service, and have no defaults, so that a service cannot forget a field.
 """
 
 from collections.abc import Mapping
@@ -35,6 +35,12 @@ class Received(Wire):
     """A request body."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
+
+
+class Lenient(Received):
+    """A request body on the wire of other programs: unknown fields are ignored, as their servers do."""
+
+    model_config = ConfigDict(extra="ignore")
 
 
 class Returned(Wire):

@@ -11,6 +11,7 @@ from traitbench.contract.states import TABLE, Outcome, Transition
 from traitbench.errors import TraitbenchError
 
 PREFIX = "/v1"
+"""Of our own API. Doors, which speak the wire of other programs, may have prefixes of their own."""
 
 JSON = "application/json"
 TEXT = "text/plain"
@@ -27,6 +28,10 @@ METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 """What `Allow` lists, in its order: every path that has `GET` has `HEAD` too."""
 
 Reach = Literal["read", "owned read", "write"]
+KeySource = Literal["bearer", "x-api-key", "query"]
+"""Where a request carries its key: `Authorization: Bearer`, the header `x-api-key`, or the query parameter `key`."""
+ErrorForm = Literal["envelope", "decision", "perspective"]
+"""How errors are written: as our envelope, or as the programs expect that speak another wire."""
 Work = Literal["score", "long", "explain", "batch", "write", "transfer", "read"]
 Failures = tuple[type[TraitbenchError], ...]
 Values = Mapping[str, Any]
@@ -48,11 +53,11 @@ READ, OWNED_READ, WRITE = Rule("any", "read"), Rule("authoring", "owned read"), 
 
 @dataclass(frozen=True, eq=False)
 class Operation(Generic[Answer]):
-    """One operation, as a route below `/v1`, or as a part of the route of another operation."""
+    """One operation, as a route below its prefix, or as a part of the route of another operation."""
 
     name: str
     route: str
-    """The method and the path below `/v1`."""
+    """The method and the path below the prefix."""
     rule: Rule
     answer: type[Answer]
     body: type[Received] | None = None
@@ -74,6 +79,13 @@ class Operation(Generic[Answer]):
     """Whether the handle may be pinned to a version."""
     within: "Operation[Any] | None" = None
     """The operation whose route this is a part of, with an access rule of its own."""
+    prefix: str = PREFIX
+    key_from: tuple[KeySource, ...] = ("bearer",)
+    """The places where the key may be, tried in this order."""
+    errors_as: ErrorForm = "envelope"
+    """The form of every error on this route; below a prefix of its own, also of an unknown path."""
+    open_query: bool = False
+    """Whether unknown and repeated query parameters are ignored."""
 
     @cached_property
     def method(self) -> Method:
@@ -82,8 +94,18 @@ class Operation(Generic[Answer]):
 
     @cached_property
     def path(self) -> str:
-        """The path below `/v1`, with the names of its parameters in braces."""
+        """The path below the prefix, with the names of its parameters in braces."""
         return self.route.partition(" ")[2]
+
+    @cached_property
+    def full_path(self) -> str:
+        """The path with its prefix."""
+        return self.prefix + self.path
+
+    @property
+    def is_door(self) -> bool:
+        """Whether it speaks the wire of other programs, so that our own client has no method for it."""
+        return self.prefix != PREFIX or self.errors_as != "envelope" or self.key_from != ("bearer",)
 
     @property
     def kind_of_work(self) -> Work:

@@ -489,3 +489,5 @@ SCORES_BATCH = Operation(
 
 ALL: tuple[Operation[Any], ...] = tuple(each for each in [*vars().values()] if isinstance(each, Operation))
 ROUTES: Mapping[str, Operation[Any]] = {each.name: each for each in ALL if each.within is None}
+PREFIXES: tuple[str, ...] = tuple(sorted({each.prefix for each in ALL}))
+"""What is below one of these is the API, and nothing else is."""

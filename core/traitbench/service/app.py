@@ -1,4 +1,4 @@
-"""The FastAPI application: all resources under `/v1`, and the handlers that turn errors into responses."""
+"""The FastAPI application: all rows of the table of operations, and the handlers that turn errors into responses."""
 
 import logging
 from collections.abc import Callable
@@ -28,9 +28,8 @@ from traitbench.service import (
     traits,
     versions,
 )
-from traitbench.service.errors import envelope
 from traitbench.service.observability import RequestMetrics
-from traitbench.service.request_id import RequestIdMiddleware, internal_error, request_id
+from traitbench.service.request_id import RequestIdMiddleware, error_response, internal_error, request_id
 
 _log = logging.getLogger(__name__)
 
@@ -76,12 +75,12 @@ async def _unrouted(request: Request, error: Any) -> Response:
 async def _uncaught(request: Request, error: Exception) -> Response:
     """Return a 500. The framework then raises the error again, and the outermost middleware logs it."""
     request.app.state.request_metrics.failed(InternalError.code)
-    return internal_error(request_id(request.scope))
+    return internal_error(request.scope)
 
 
 def _error_response(request: Request, error: TraitbenchError) -> Response:
     request.app.state.request_metrics.failed(error.code)
-    return envelope(error, request_id(request.scope))
+    return error_response(error, request.scope)
 
 
 def _routing_error(request: Request, status: int) -> TraitbenchError:

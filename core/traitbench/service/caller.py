@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import Headers
 from starlette.requests import Request
 
 from traitbench.contract.operation import Operation
@@ -21,6 +20,7 @@ from traitbench.operations.context import CacheMiss, Context
 from traitbench.service.capacity import capacity_of, claim_of, context_of
 from traitbench.service.parameters import negotiate, only_known
 from traitbench.service.request_id import request_id, segment
+from traitbench.service.sent_keys import secret_of
 
 _HANDLE, _TRAIT = "handle", "key"
 
@@ -57,17 +57,10 @@ class CallerCheck:
         return await run_in_threadpool(self._admitted, request, context_of(request))
 
     def _admitted(self, request: Request, context: Context) -> Call:
-        caller = keys.caller(context, _secret(request.headers))
+        caller = keys.caller(context, secret_of(request.scope, self.operation.key_from))
         handle, trait = (request.path_params.get(name) for name in (_HANDLE, _TRAIT))
         access.check(context, caller, self.operation, handle, trait=trait and segment(trait))
-        only_known(request)
+        if not self.operation.open_query:
+            only_known(request)
         media_type = negotiate(",".join(request.headers.getlist("accept")), self.operation.offers)
         return Call(context_of(request), caller, request_id(request.scope), media_type)
-
-
-def _secret(headers: Headers) -> str | None:
-    """Return the key of `Authorization: Bearer <key>`, or None if there is no such header, or more than one."""
-    match [header.split() for header in headers.getlist("authorization")]:
-        case [[scheme, secret]] if scheme.lower() == "bearer":
-            return secret
-    return None

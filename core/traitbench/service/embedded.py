@@ -1,4 +1,4 @@
-"""The service in this process: the API at `/v1`, agents' tools at `/mcp`, and the worker beside them.
+"""The service in this process: the API at its prefixes, agents' tools at `/mcp`, and the worker beside them.
 
 To start quickly, the worker process is started first and the rest is imported meanwhile. That is why most is imported
 where it is opened, not at the top.
@@ -15,6 +15,7 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from traitbench.errors import Unavailable
+from traitbench.service.sent_keys import every_secret
 from traitbench.service.trusted_requests import TrustedRequests
 from traitbench.settings import Settings, read_settings
 
@@ -38,8 +39,7 @@ def has_key(scope: Scope) -> bool:
     """Whether a request has a key that was valid at its last use. This grants no access, only priority."""
     from traitbench.operations import keys
 
-    sent = [value.split() for name, value in scope["headers"] if name == b"authorization"]
-    return any(words and keys.was_valid(words[-1].decode("latin-1")) for words in sent)
+    return any(keys.was_valid(secret) for secret in every_secret(scope))
 
 
 class Embedded:

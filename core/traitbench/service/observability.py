@@ -29,6 +29,7 @@ from traitbench.operations import operating
 from traitbench.operations.context import Context
 from traitbench.service.capacity import Capacity
 from traitbench.service.request_id import RequestSummary
+from traitbench.service.sent_keys import every_secret
 
 # Scores take milliseconds; batches and imports take seconds to minutes.
 _BUCKETS = (0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
@@ -117,7 +118,7 @@ class RequestMetrics:
         return children
 
     def _refuse(self, request: RequestSummary, template: str) -> None:
-        sent = [value for name, value in request.scope["headers"] if name == b"authorization"]
+        sent = [*every_secret(request.scope)]
         self._refused.labels("invalid" if sent else "absent").inc()
         if sent:
             fields = {"route": template, "peer": _peer(request), "key": _form(sent[0])}
@@ -142,10 +143,9 @@ def _peer(request: RequestSummary) -> str:
     return str(client[0])[:_LONGEST_PEER] if client else "unknown"
 
 
-def _form(authorization: bytes) -> str:
+def _form(secret: str) -> str:
     """Return the prefix of a key of ours, else "other": no part of a foreign secret is logged."""
-    start = authorization.partition(b" ")[2].lstrip()[:4].decode("latin-1")
-    return start if start in _KEY_FORMS else "other"
+    return secret[:4] if secret[:4] in _KEY_FORMS else "other"
 
 
 class _Figures(Collector):

@@ -22,11 +22,12 @@ from pydantic.json_schema import models_json_schema
 from starlette.responses import HTMLResponse, Response
 
 from traitbench import errors
-from traitbench.contract.envelope import ErrorEnvelope
-from traitbench.contract.fields import Received
-from traitbench.contract.operation import BODY, JSON, LINES, TEXT, Failures, Operation, Values
+from traitbench.contract.envelope import DecisionError, ErrorEnvelope, PerspectiveError
+from traitbench.contract.fields import Received, Returned
+from traitbench.contract.operation import BODY, JSON, LINES, TEXT, ErrorForm, Failures, KeySource, Operation, Values
 from traitbench.contract.operations import ROUTES
 from traitbench.errors import TraitbenchError
+from traitbench.service.errors import status_in
 
 Json = dict[str, Any]
 
@@ -56,6 +57,16 @@ HEADERS: Mapping[str, tuple[str, Json]] = {
     "WWW-Authenticate": ("How to authenticate.", {"type": "string", "const": "Bearer"}),
 }
 SOMETIMES = "X-Run-Id"  # only in a 409 caused by a run; all other headers are always present where they are declared
+ERRORS: Mapping[ErrorForm, type[Returned]] = {
+    "envelope": ErrorEnvelope,
+    "decision": DecisionError,
+    "perspective": PerspectiveError,
+}
+KEYS: Mapping[KeySource, tuple[str, Json]] = {
+    "bearer": ("ApiKey", {"type": "http", "scheme": "bearer", "description": "An API key."}),
+    "x-api-key": ("ApiKeyHeader", {"type": "apiKey", "in": "header", "name": "x-api-key"}),
+    "query": ("ApiKeyInQuery", {"type": "apiKey", "in": "query", "name": "key"}),
+}
 HEADER_OF_STATUS: Mapping[int, str] = {401: "WWW-Authenticate", 405: "Allow", 503: "Retry-After"}
 WITH_RUN: Failures = (errors.ModelBusy, errors.DuplicateRun)
 
@@ -110,7 +121,8 @@ def _described(app: FastAPI) -> Json:
         name: {"description": text, "required": name != SOMETIMES, "schema": schema}
         for name, (text, schema) in HEADERS.items()
     }
-    components["securitySchemes"] = {"ApiKey": {"type": "http", "scheme": "bearer", "description": "An API key."}}
+    used = {source for each in ROUTES.values() for source in each.key_from}
+    components["securitySchemes"] = dict(scheme for source, scheme in KEYS.items() if source in used)
     return description
 
 
@@ -143,7 +155,10 @@ def _complete(described: Json, operation: Operation[Any]) -> None:
     if operation.body is not None:
         described["requestBody"] = {"required": operation.needs_body, "content": _content(operation)}
     if operation.rule.scope != "none":
-        described["security"] = [*([{}] if operation.rule.locally_open else []), {"ApiKey": []}]
+        described["security"] = [
+            *([{}] if operation.rule.locally_open else []),
+            *({KEYS[source][0]: []} for source in operation.key_from),
+        ]
         for offer in operation.offers[1:]:
             described["responses"]["200"]["content"][offer] = {"schema": {"type": "string"}}
         if operation.offers == (LINES,):
@@ -154,7 +169,7 @@ def _complete(described: Json, operation: Operation[Any]) -> None:
         answer["headers"] = _headers("X-Request-Id", *(("X-Run-Id",) if status == "202" else ()))
         answer |= {"links": links} if links else {}
     add_examples(operation.name, described)
-    described["responses"].update(_errors(tuple(failures(operation))))
+    described["responses"].update(_errors(tuple(failures(operation)), operation.errors_as))
 
 
 def _lines(operation: Operation[Any]) -> Json:
@@ -186,23 +201,25 @@ def _content(operation: Operation[Any]) -> Json:
     return {JSON: {"schema": {"$ref": f"#/components/schemas/{kind.__name__}"}}, **plain}
 
 
-def _errors(raised: Failures) -> Json:
+def _errors(raised: Failures, form: ErrorForm) -> Json:
     by_status: dict[int, list[type[TraitbenchError]]] = {}
     for error in sorted(set(raised), key=lambda error: (error.status, error.code)):
-        by_status.setdefault(error.status, []).append(error)
-    return {str(status): _error(status, members) for status, members in by_status.items()}
+        by_status.setdefault(status_in(form, error), []).append(error)
+    return {str(status): _error(status, members, form) for status, members in by_status.items()}
 
 
-def _error(status: int, members: Sequence[type[TraitbenchError]]) -> Json:
+def _error(status: int, members: Sequence[type[TraitbenchError]], form: ErrorForm) -> Json:
     codes = [error.code for error in members]
     lines = [HTTPStatus(status).phrase, "", *(f"- `{error.code}`: {_about(error)}" for error in members)]
     names = [name for name in (HEADER_OF_STATUS.get(status),) if name]
     names += ["X-Run-Id"] if any(error in WITH_RUN for error in members) else []
-    narrowed = {"properties": {"error": {"properties": {"code": {"enum": codes}}}}}
+    narrowed = [] if form == "perspective" else [{"properties": {"error": {"properties": {"code": {"enum": codes}}}}}]
     return {
         "description": "\n".join(lines),
         "headers": _headers("X-Request-Id", *names),
-        "content": {JSON: {"schema": {"allOf": [{"$ref": "#/components/schemas/ErrorEnvelope"}, narrowed]}}},
+        "content": {
+            JSON: {"schema": {"allOf": [{"$ref": f"#/components/schemas/{ERRORS[form].__name__}"}, *narrowed]}}
+        },
     }
 
 
@@ -222,7 +239,8 @@ def _ours(schemas: Json) -> Json:
 
 def _schemas() -> Json:
     kinds = {operation.body for operation in ROUTES.values() if operation.body is not None}
-    wanted = [(ErrorEnvelope, "serialization"), *((kind, "validation") for kind in kinds)]
+    forms = {ERRORS[operation.errors_as] for operation in ROUTES.values()}
+    wanted = [*((form, "serialization") for form in forms), *((kind, "validation") for kind in kinds)]
     _, definitions = models_json_schema(wanted, ref_template="#/components/schemas/{model}")  # type: ignore[arg-type]
     schemas: Json = definitions["$defs"]
     return schemas

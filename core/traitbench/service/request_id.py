@@ -19,9 +19,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ulid import ULID
 
 from traitbench import logs
-from traitbench.errors import InternalError
+from traitbench.errors import InternalError, TraitbenchError
 from traitbench.service.capacity import claim_in
-from traitbench.service.errors import envelope
+from traitbench.service.errors import rendered
 
 _SCOPE_KEY = "traitbench.request_id"
 _SLASH = "\x00"  # stands for a slash within a segment of the path; no name has this character
@@ -64,7 +64,7 @@ class RequestIdMiddleware:
             where = [*logs.locations(error)]
             logs.event(_log, logging.ERROR, "fault", request_id=identity, method=scope["method"], error=where)
             if not answer.status:
-                await internal_error(identity)(scope, receive, answer)
+                await internal_error(inner)(scope, receive, answer)
         finally:
             # Every request ends here: by its answer, an error, or a caller who leaves.
             claim.release()
@@ -82,9 +82,14 @@ def segment(text: str) -> str:
     return text.replace(_SLASH, "/")
 
 
-def internal_error(identity: str) -> Response:
+def internal_error(scope: Scope) -> Response:
     """Return the response for an unhandled exception."""
-    return envelope(InternalError("The service failed. Its log has the reason under this request id."), identity)
+    return error_response(InternalError("The service failed. Its log has the reason under this request id."), scope)
+
+
+def error_response(error: TraitbenchError, scope: Scope) -> Response:
+    """Return the response for an error of the request that `scope` describes."""
+    return rendered(error, request_id(scope), scope["path"])
 
 
 class _LoggedAnswer:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeVar, get_args
 from fastapi import APIRouter, Depends
 from starlette.responses import Response
 
-from traitbench.contract.operation import PREFIX, Operation
+from traitbench.contract.operation import Operation
 from traitbench.service.body import Body
 from traitbench.service.caller import CallerCheck
 from traitbench.service.parameters import only_known
@@ -47,14 +47,14 @@ class Router(APIRouter):
             parameters = [_checked(each, checks) for each in described.parameters.values()]
             endpoint.__signature__ = described.replace(parameters=parameters)  # type: ignore[attr-defined]
             self.add_api_route(
-                PREFIX + operation.path,
+                operation.full_path,
                 endpoint,
                 name=operation.name,
                 methods=[operation.method],
                 status_code=operation.statuses[0],
                 responses={status: {"model": operation.answer} for status in operation.statuses[1:]},
                 response_model=operation.answer,
-                dependencies=UNKEYED if operation.rule.scope == "none" else None,
+                dependencies=UNKEYED if operation.rule.scope == "none" and not operation.open_query else None,
                 **options,
             )
             return endpoint

@@ -14,6 +14,7 @@ from ipaddress import IPv4Address, ip_network
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from traitbench.contract.operations import PREFIXES
 from traitbench.errors import HostNotAllowed, InvalidRequest, OriginNotAllowed, RouteNotFound, TraitbenchError
 from traitbench.service.anonymous import AnonymousQueue
 from traitbench.service.errors import refusal
@@ -21,7 +22,7 @@ from traitbench.settings import Settings
 
 Header = tuple[bytes, bytes]
 
-APIS = ("/v1", "/mcp")
+APIS = (*PREFIXES, "/mcp")
 API_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 # `no-referrer` would be stricter, but browsers then send `Origin: null` with our own forms.
@@ -250,5 +251,5 @@ def _foreign() -> TraitbenchError:
 
 def _refused(scope: Scope, error: TraitbenchError) -> Response:
     if is_api(scope["path"]):
-        return refusal(error)
+        return refusal(error, scope["path"])
     return PlainTextResponse(f"{HTTPStatus(error.status).phrase}\n\n{error.message}\n", status_code=error.status)
