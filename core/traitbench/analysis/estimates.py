@@ -122,7 +122,7 @@ def _estimate(scores: Floats, rows: Rows, y: Floats, counted: float, level: floa
     least, most = float(y.sum()) / total, (float(y.sum()) + total - n) / total
     value = float(np.clip(plain + weight * (scores.mean() - f.mean()), least, most))
     size = _effective_size(f, y, weight) / (1 - n / total)
-    low, high = _wilson(value, size, float(stdtrit(n - 2, (1 + level) / 2)))
+    low, high = wilson(value, size, float(stdtrit(n - 2, (1 + level) / 2)))
     return Estimate(value, (min(max(low, least), value), max(min(high, most), value)), counted, n, total, weight)
 
 
@@ -149,7 +149,8 @@ def _effective_size(f: Floats, y: Floats, weight: float) -> float:
     return n / (ratio * grading)
 
 
-def _wilson(p: float, n: float, z: float) -> Interval:
+def wilson(p: float, n: float, z: float) -> Interval:
+    """Return Wilson's interval of a share `p` of `n` independent texts; `z` is the quantile of its level."""
     middle = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     return max(float(middle - half), 0.0), min(float(middle + half), 1.0)
