@@ -84,6 +84,10 @@ class InvalidParameter(BadRequest, code="invalid_parameter"):
     """A query parameter is unknown, has the wrong type or is out of bounds."""
 
 
+class UnresolvedAttribute(InvalidParameter):
+    """No trait, or more than one, is what an attribute means, or the alias leads nowhere."""
+
+
 class InvalidCursor(BadRequest, code="invalid_cursor"):
     """The cursor does not come from this listing."""
 

@@ -28,6 +28,7 @@ from sqlalchemy import (
     TypeDecorator,
     UniqueConstraint,
     false,
+    literal_column,
     text,
 )
 
@@ -155,8 +156,12 @@ traits = Table(
     Column("discovery", _Json),
     Column("origin_run_id", String),
     UniqueConstraint("model_id", "key"),
+    Index("ix_tb_traits_attribute", text("upper(replace(key, '-', '_'))")),
     sqlite_autoincrement=True,
 )
+
+ATTRIBUTE_OF_KEY = literal_column("upper(replace(tb_traits.key, '-', '_'))", String)
+"""Of a trait: the attribute that its key in capitals is. Both databases turn only a to z into capitals here."""
 
 DISMISSED = "dismissed"
 LISTED_TRAIT = traits.c.kind != DISMISSED
@@ -438,6 +443,23 @@ rejected_texts = Table(
     Column("quality", Float, nullable=False),
     Column("reason", String, nullable=False),
     Column("generator", String, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+# What an attribute of Perspective's wire, such as TOXICITY, means in a namespace. The alias of an archived model stays,
+# and holds again when the model is restored.
+attributes = Table(
+    "tb_attributes",
+    metadata,
+    _identity(),
+    Column("namespace", _Name, nullable=False),
+    Column("name", _Name, nullable=False),
+    Column("handle", _Name, nullable=False),
+    Column("trait", _Name, nullable=False),
+    Column("set_at", Moment, nullable=False),
+    # The name of the key.
+    Column("by", Text),
+    UniqueConstraint("namespace", "name"),
     sqlite_autoincrement=True,
 )
 
