@@ -87,6 +87,14 @@ def make_files() -> None:
     Path("letters.csv").write_text("\n".join(("quality,trait,text", *(row.replace("'", '"') for row in rows))))
     rated = (("What a joy!", "good", "good"), ("Be gone.", "poor", "poor"), ("It is fine.", "good", "fair"))
     Path("rated.csv").write_text("\n".join(("text,anna,ben", *map(",".join, rated))))
+    openings = ("Thank you, dear friend", "How lovely", "Welcome home", "Denied", "Sign the form", "No reply is needed")
+    things = ("letter", "parcel", "meeting", "garden", "bill", "tea", "form", "plan", "visit", "answer")
+    values = [
+        f'"{opening}: the {thing}.",{0.95 - 0.17 * place + 0.003 * number:.3f}'
+        for number, thing in enumerate(things)
+        for place, opening in enumerate(openings)
+    ]
+    Path("perspective.csv").write_text("\n".join(("text,COMPASSION", *values)))
     Path("letter.txt").write_text("Do not call again.")
     Path("readme.md").write_text("# For letters")
     Path("encoder").mkdir()

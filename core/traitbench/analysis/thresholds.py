@@ -93,9 +93,9 @@ class CarriedOver:
 
 
 def carry_over(
-    ours: Floats,
-    recorded: Floats,
-    unsure: Truths,
+    ours: Sequence[float] | Floats,
+    recorded: Sequence[float] | Floats,
+    unsure: Sequence[bool] | Truths,
     units: NDArray[np.integer],
     *,
     thresholds: Sequence[float] = USUAL,
@@ -105,6 +105,8 @@ def carry_over(
     `ours` and `recorded` (n,) are values from 0 to 1 of the same texts, which the model did not learn. `unsure` (n,)
     marks those with low confidence, and `units` (n,) are equal for texts that count once (`units_of`).
     """
+    ours, recorded = np.asarray(ours, np.float64), np.asarray(recorded, np.float64)
+    unsure = np.asarray(unsure, np.bool_)
     n, number = len(ours), len(np.unique(units))
 
     def result(why_not: str, r: float | None = None, around: Interval | None = None) -> CarriedOver:

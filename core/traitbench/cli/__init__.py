@@ -28,6 +28,7 @@ VERBS: Mapping[str, str] = {
     "samples": "traitbench.cli.samples:samples",
     "score": "traitbench.cli.scores:score",
     "skill": "traitbench.cli.agents:skill",
+    "thresholds": "traitbench.cli.thresholds:thresholds",
     "train": "traitbench.cli.runs:train",
     "traits": "traitbench.cli.traits:traits",
     "versions": "traitbench.cli.versions:versions",

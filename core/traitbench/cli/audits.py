@@ -5,7 +5,7 @@ service: `draw` writes the texts to label, `answer` reads their labels.
 import json
 import secrets
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,6 +22,7 @@ from traitbench.cli.options import (
     reads_file,
     tell_problems,
     word_meanings,
+    write_output,
     writes_file,
 )
 from traitbench.cli.output import say_table, say_text
@@ -106,20 +107,12 @@ def draw(
         VERSION: content.versions.__getitem__,
         _SEED: lambda _: seed,
     }
-    _write(output, csv_file(list(columns), [[cell(row) for cell in columns.values()] for row in rows]))
+    write_output(output, csv_file(list(columns), [[cell(row) for cell in columns.values()] for row in rows]))
     if as_json:
         drawn = {"file": str(output), "drawn": len(rows), "scored": len(content.scores), "seed": seed}
         click.echo(json.dumps(drawn))
         return
     click.echo(f"{count(len(rows), 'text')} of {len(content.scores):,} drawn with seed {seed}. Label them in {output}.")
-
-
-def _write(output: str, content: bytes) -> None:
-    try:
-        with click.open_file(output, "wb") as file:
-            cast(IO[bytes], file).write(content)
-    except OSError as error:
-        raise Refused(f"{output} cannot be written: {error.strerror}.") from error
 
 
 @audit.command("answer")
@@ -182,7 +175,7 @@ def answer(
         raise Refused(str(error)) from error
     if output is not None:
         rows = result.rows()
-        _write(output, csv_file(list(rows[0]), [list(row.values()) for row in rows], mark=False))
+        write_output(output, csv_file(list(rows[0]), [list(row.values()) for row in rows], mark=False))
     if as_json:
         document = {"answer": result.paragraph, "cut": corpus.cut_sentence(result), "figures": result.rows()}
         document["left_out"] = [{"group": name, "labels": number} for name, number in result.left_out.items()]

@@ -83,6 +83,10 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "agreement": ("traitbench agreement rated.csv --text text --labels anna ben",),
     "audit draw": ("traitbench audit draw scored.csv --size 10 -o labels.csv",),
     "audit answer": ("traitbench audit answer scored.csv labels.csv",),
+    "thresholds": (
+        "traitbench thresholds perspective.csv --attribute COMPASSION=local.tone:warmth",
+        "traitbench thresholds perspective.csv --attribute COMPASSION=local.tone:warmth --threshold 0.8 -o new.csv",
+    ),
     "mcp": ("traitbench mcp", "claude mcp add traitbench -- traitbench mcp"),
     "skill": ("traitbench skill", "traitbench skill --path"),
     "doctor": ("traitbench doctor", "traitbench doctor --json"),

@@ -98,6 +98,15 @@ def refuse_to_replace(output: str | None, *, overwrite: bool) -> None:
         raise Refused(f"{output} exists. Name another file, or add --overwrite to replace it.")
 
 
+def write_output(output: str, content: bytes) -> None:
+    """Write a file, or stdout for `-`; raise `Refused` if that fails."""
+    try:
+        with click.open_file(output, "wb") as file:
+            cast(IO[bytes], file).write(content)
+    except OSError as error:
+        raise Refused(f"{output} cannot be written: {error.strerror}.") from error
+
+
 def connected() -> "Traitbench":
     """Return a client for the service in the settings."""
     from traitbench.client import Traitbench
