@@ -133,7 +133,7 @@ lock: develop
 		--python-version 3.11 --extra dev --group encoder --group build pyproject.toml -o requirements-dev.txt
 	@cp requirements-dev.txt requirements.txt
 	@$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header --no-annotate \
-		--python-version 3.11 --extra workbench --extra postgres --extra llm --group encoder --group build pyproject.toml \
+		--python-version 3.11 --extra workbench --extra postgres --extra llm --extra otel --group encoder --group build pyproject.toml \
 		-o requirements.txt
 
 clean:

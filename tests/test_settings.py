@@ -64,6 +64,9 @@ def test_an_empty_environment_gives_the_defaults_of_the_contract() -> None:
         ("TRAITBENCH_OIDC_CLIENT_ID", "oidc_client_id", " bench ", "bench"),
         ("TRAITBENCH_OIDC_CLIENT_SECRET", "oidc_client_secret", "s p", "s p"),
         ("TRAITBENCH_OIDC_REDIRECT_URL", "oidc_redirect_url", "https://b.example.org", "https://b.example.org"),
+        ("TRAITBENCH_OTLP_URL", "otlp_url", "", None),
+        ("TRAITBENCH_OTLP_URL", "otlp_url", " http://collector:4318/ ", "http://collector:4318"),
+        ("TRAITBENCH_OTLP_URL", "otlp_url", "https://otel.example.org/otlp", "https://otel.example.org/otlp"),
         ("TRAITBENCH_ROOM_URL", "room_url", "", None),
         ("TRAITBENCH_ROOM_URL", "room_url", "http://127.0.0.1:8501/", "http://127.0.0.1:8501"),
         ("TRAITBENCH_ALLOWED_HOSTS", "allowed_hosts", "Bench.Example.org, 10.0.0.7,[fd00::7]", _HOSTS),
@@ -120,6 +123,10 @@ def test_a_variable_sets_its_field(name: str, field: str, text: str, value: obje
         ("TRAITBENCH_LLM_URL", "http://127.0.0.1:11434/v1"),
         ("TRAITBENCH_LLM_KEY", "sk-1"),
         ("TRAITBENCH_LLM_MODEL", "tiny"),
+        ("TRAITBENCH_OTLP_URL", "127.0.0.1:4318"),
+        ("TRAITBENCH_OTLP_URL", "http://127.0.0.1:4318/v1/traces"),
+        ("TRAITBENCH_OTLP_URL", "https://otel.example.org/?key=1"),
+        ("TRAITBENCH_OTLP_URL", "grpc://127.0.0.1:4317"),
     ],
 )
 def test_a_value_that_cannot_be_used_stops_the_start_and_names_its_variable(name: str, text: str) -> None:
@@ -157,6 +164,12 @@ def test_a_language_model_that_cannot_be_used_stops_the_start(url: str, key: str
     with pytest.raises(SettingInvalid, match=f"TRAITBENCH_LLM_{what}") as refused:
         read_settings(variables)
     assert not key or key not in str(refused.value)
+
+
+def test_no_message_repeats_the_password_of_a_collector() -> None:
+    with pytest.raises(SettingInvalid, match=r"TRAITBENCH_OTLP_URL is set; .*OTEL_EXPORTER_OTLP_HEADERS") as refused:
+        read_settings({"TRAITBENCH_OTLP_URL": "https://me:hunter2@otel.example.org"})
+    assert "hunter2" not in str(refused.value)
 
 
 def test_only_the_worker_gets_the_key_of_the_language_model(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ EXTRA_OF: Mapping[str, str] = {
     "narwhals": "notebook",
     "onnx": "service",
     "openai": "llm",
+    "opentelemetry": "otel",
     "pandas": "workbench",
     "plotly": "workbench",
     "prometheus_client": "service",

@@ -97,6 +97,7 @@ class Settings:
     llm_url: str | None = None
     llm_key: str | None = field(default=None, repr=False)
     llm_model: str | None = None
+    otlp_url: str | None = None
 
     def to_json(self, *, besides: Collection[str] = ()) -> dict[str, Any]:
         """Return the settings for a child process, without secrets other than those named in `besides`."""
@@ -225,6 +226,7 @@ def _read(environment: Mapping[str, str]) -> Settings:
         oidc_redirect_url=_web_address(environment, "TRAITBENCH_OIDC_REDIRECT_URL"),
         room_url=_room_url(environment),
         **_language_model(environment),
+        otlp_url=_collector(environment),
     )
 
 
@@ -328,6 +330,24 @@ def _language_model(environment: Mapping[str, str]) -> dict[str, str | None]:
     if not model.isprintable() or len(model) > _LONGEST_NAME:
         raise SettingInvalid(f"TRAITBENCH_LLM_MODEL must be one line of at most {_LONGEST_NAME} characters.")
     return {"llm_url": url.rstrip("/") or None, "llm_key": key or None, "llm_model": model or None}
+
+
+def _collector(environment: Mapping[str, str]) -> str | None:
+    """Return the base address of an OpenTelemetry collector, below which `/v1/traces` and `/v1/logs` are."""
+    name = "TRAITBENCH_OTLP_URL"
+    url = environment.get(name, "").strip()
+    if url and (not _is_endpoint(url) or len(url) > _LONGEST_ADDRESS):
+        raise SettingInvalid(
+            f"{name} is {'set' if '@' in url else repr(url[:200])}; it must be an http:// or https:// address without"
+            " user, query or fragment, such as http://127.0.0.1:4318. A key for the collector belongs into"
+            " OTEL_EXPORTER_OTLP_HEADERS."
+        )
+    if url.rstrip("/").endswith(("/v1/traces", "/v1/logs")):
+        raise SettingInvalid(
+            f"{name} is {url[:200]!r}; leave out the path of a signal, because both are added: use"
+            f" {url.rstrip('/').rpartition('/v1/')[0][:200]}."
+        )
+    return url.rstrip("/") or None
 
 
 def _is_endpoint(url: str) -> bool:

@@ -14,6 +14,7 @@ import pytest
 from tests.app.processes import run
 from tests.cli.asking import Ask, call
 from tests.conftest import free_port
+from traitbench import install
 
 SECRET = re.compile(r"tb[as]_[0-9A-Za-z]{49}\n")
 
@@ -144,3 +145,12 @@ def test_an_address_that_is_none_is_named(tmp_path: Path) -> None:
 def test_the_version_is_the_installed_one(tmp_path: Path) -> None:
     code, out, _ = run(tmp_path / "home", "--version")
     assert (code, bool(re.fullmatch(r"\d+\.\d+\.\d+\n", out))) == (0, True)
+
+
+def test_without_its_packages_a_collector_stops_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(install, "find_spec", lambda _: None)
+    code, out, err = call(tmp_path / "home", "serve", TRAITBENCH_OTLP_URL="http://127.0.0.1:4318")
+    assert (code, out) == (2, "")
+    assert "TRAITBENCH_OTLP_URL is set, but the packages" in err
+    assert "[otel]'" in err
+    assert not (tmp_path / "home").exists()

@@ -22,7 +22,7 @@ from traitbench.cli.examples import show_examples
 from traitbench.cli.options import Misasked, Refused, as_json
 from traitbench.display.text import count
 from traitbench.errors import LocalError, TraitbenchError, Unreachable
-from traitbench.install import advice, require
+from traitbench.install import advice, install_line, require
 from traitbench.settings import SettingInvalid, Settings, read_settings
 
 Scope = Literal["scoring", "authoring"]
@@ -96,10 +96,8 @@ def serve_api() -> None:
 @main.command()
 def worker() -> None:
     """Start a worker. Needs PostgreSQL; any number of workers can share one database."""
-    from traitbench.synthesis import language_model
-
     settings = read_settings()
-    language_model.check(settings)
+    _check_extras(settings)
     if settings.database_url.startswith("sqlite"):
         raise Misasked(
             "A separate worker needs PostgreSQL: set TRAITBENCH_DATABASE_URL to postgresql://... "
@@ -128,9 +126,8 @@ def _run_workbench(settings: Settings, *, open_to_all: bool) -> None:
 
 def _serve(make: Any, settings: Settings, **how: Any) -> None:
     from traitbench.service.serve import serve
-    from traitbench.synthesis import language_model
 
-    language_model.check(settings)
+    _check_extras(settings)
     if settings.near_host != settings.host and not settings.allowed_hosts:
         click.echo(
             "Only requests to localhost are accepted. Set TRAITBENCH_ALLOWED_HOSTS to the name or address "
@@ -142,6 +139,21 @@ def _serve(make: Any, settings: Settings, **how: Any) -> None:
     except (OSError, MemoryError) as error:
         why = getattr(error, "strerror", None) or type(error).__name__
         raise Refused(f"Traitbench could not start: {why}. Fix this, then start it again.") from error
+
+
+def _check_extras(settings: Settings) -> None:
+    """Raise `SettingInvalid` if a setting needs a package that is missing."""
+    from traitbench.synthesis import language_model
+
+    language_model.check(settings)
+    try:
+        if settings.otlp_url:
+            require("opentelemetry.exporter")
+    except ModuleNotFoundError:
+        raise SettingInvalid(
+            "TRAITBENCH_OTLP_URL is set, but the packages that send traces are not installed. Unset it, or install"
+            f" them with: {install_line('otel')}"
+        ) from None
 
 
 # ---- keys ------------------------------------------------------------------------------------------------------------

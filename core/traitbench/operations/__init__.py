@@ -12,7 +12,7 @@
   `held_out_positions` (of versions that were trained without them), `write_demo_versions` (a command).
 - What is kept, and for how long: `zero_retention`, `retention` (old versions, and sweeps over all models).
 - The process: `context` (opened once), `vector_cache` (and snapshots), `worker` (executes runs), `health`, `operating`,
-  `console` (keys and state without a service).
+  `console` (keys and state without a service), `telemetry` (traces and events for a collector).
 """
 
 WORKER = "traitbench.operations.worker"

@@ -53,6 +53,10 @@ def open_batch(
     chosen, metadata = card.choose(snapshot, body.traits), serving.metadata(served, request_id)
     encoding = BatchEncoding(context, encoder, served, mode=body.mode)
 
+    # The threads of a batch have no trace of their own.
+    telemetry = context.telemetry
+    scored = None if telemetry is None else telemetry.scoring(served.model.handle, snapshot)
+
     deep = snapshot.max_depth > 1 and any(trait.aggregation != "none" for trait in snapshot.traits)
 
     def score(contents: Sequence[str]) -> list[bytes]:
@@ -63,7 +67,11 @@ def open_batch(
             vectors, tokens = encoding.whole(texts)
             rows = card.project_whole(snapshot, texts, vectors)
         pairs = zip(rows, tokens, strict=True)
-        return [to_json(serving.card_values(snapshot, chosen, row, count, metadata)) for row, count in pairs]
+        cards = [serving.card_values(snapshot, chosen, row, count, metadata) for row, count in pairs]
+        if scored is not None:
+            for each in cards:
+                scored(each)
+        return [to_json(each) for each in cards]
 
     return _pipeline(context, body, score, encoding, snapshot.reading)
 

@@ -20,6 +20,7 @@ from traitbench.store.read_cache import ReadCache
 
 if TYPE_CHECKING:
     from traitbench.extract import ReadableText
+    from traitbench.operations.telemetry import Telemetry
 
 Value = TypeVar("Value")
 
@@ -53,7 +54,10 @@ def _fetch_nothing(_url: str) -> NoReturn:
 
 @dataclass(frozen=True)
 class Context:
-    """The open dependencies of the service; `extract` reads the text behind an address."""
+    """The open dependencies of the service; `extract` reads the text behind an address.
+
+    `telemetry` is None unless the operator has named a collector.
+    """
 
     settings: Settings
     engine: Engine
@@ -65,6 +69,7 @@ class Context:
     read_cache: ReadCache | None = None
     extract: Callable[[str], "ReadableText"] = _extract
     may_query: bool = True
+    telemetry: "Telemetry | None" = None
 
     def cached(self, asked: Hashable, read: Callable[[], Value], *, weight: int = 1) -> Value:
         """The cached result of `read` if nothing was written since; otherwise a new one. Listings have a `weight`."""
@@ -93,6 +98,8 @@ class Context:
         if self.read_cache is not None:
             self.read_cache.close()
         self.engine.dispose()
+        if self.telemetry is not None:
+            self.telemetry.close()
 
     @cached_property
     def health(self) -> HealthCheck:
@@ -131,7 +138,17 @@ def open_context(settings: Settings, *, worker: str = "") -> Context:
         vectors=vectors,
         read_cache=ReadCache(engine),
         extract=_extract if settings.fetch_urls else _fetch_nothing,
+        telemetry=open_telemetry(settings),
     )
+
+
+def open_telemetry(settings: Settings) -> "Telemetry | None":
+    """Return where this process sends its traces and events; None, and nothing is imported, if that is nowhere."""
+    if settings.otlp_url is None:
+        return None
+    from traitbench.operations.telemetry import Telemetry
+
+    return Telemetry(settings.otlp_url)
 
 
 def greeting(settings: Settings) -> Mapping[str, Any]:

@@ -77,7 +77,10 @@ def _values(
         [placed] = card.project(snapshot, encoding.encode, [text])
         tokens = encoding.tokens(text)
     metadata = serving.metadata(served, request_id)
-    return serving.card_values(snapshot, card.choose(snapshot, traits), placed, tokens, metadata)
+    values = serving.card_values(snapshot, card.choose(snapshot, traits), placed, tokens, metadata)
+    if context.telemetry is not None:
+        context.telemetry.scoring(served.model.handle, snapshot)(values)
+    return values
 
 
 def _asked(

@@ -24,6 +24,7 @@ from sqlalchemy import Engine
 from traitbench import logs
 from traitbench.contract.models import OperationKind
 from traitbench.operations import model_runs, retraining, sample_changes, zero_retention
+from traitbench.operations.context import open_telemetry
 from traitbench.operations.training_encoder import Loading
 from traitbench.runs.engine import LOCAL
 from traitbench.runs.execution import Execution
@@ -78,7 +79,7 @@ def _work(greeting: Mapping[str, Any], heartbeat: Heartbeat) -> None:
         engine=engine,
         url=settings.database_url,
         executor_id=executor_id,
-        bodies=_bodies_in_time(engine, settings, heartbeat),
+        bodies=_traced(_bodies_in_time(engine, settings, heartbeat), settings),
         fail=model_runs.fail,
         schedules=_schedules(engine, settings),
         deaths=[WorkerExit.from_json(each) for each in greeting.get("deaths", ())],
@@ -155,6 +156,22 @@ def _bodies_in_time(engine: Engine, settings: Settings, heartbeat: Heartbeat) ->
         return run
 
     return {kind: body(kind) for kind in get_args(OperationKind)}
+
+
+def _traced(bodies: Mapping[str, Body], settings: Settings) -> Mapping[str, Body]:
+    """The bodies, each with a span of its own if the operator has named a collector."""
+    telemetry = open_telemetry(settings)
+    if telemetry is None:
+        return bodies
+
+    def traced(kind: str, body: Body) -> Body:
+        def run(execution: Execution) -> None:
+            with telemetry.run(kind, execution.run.id):
+                body(execution)
+
+        return run
+
+    return {kind: traced(kind, body) for kind, body in bodies.items()}
 
 
 def _schedules(engine: Engine, settings: Settings) -> Sequence[Schedule]:

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
+from traitbench.contract import operations
 from traitbench.contract.operation import METHODS
 from traitbench.errors import InternalError, MethodNotAllowed, RouteNotFound, TraitbenchError, UnreadableRow
 from traitbench.operations.context import Context
@@ -30,14 +31,19 @@ from traitbench.service import (
 )
 from traitbench.service.observability import RequestMetrics
 from traitbench.service.request_id import RequestIdMiddleware, error_response, internal_error, request_id
+from traitbench.service.request_spans import RequestSpans
+
+if TYPE_CHECKING:
+    from traitbench.operations.telemetry import Telemetry
 
 _log = logging.getLogger(__name__)
 
 # Routes are matched in this order, so the most used come first.
 RESOURCES = (scores, batches, models, traits, samples, versions, comparisons, extracts, about, metrics)
 
-# FastAPI's own telemetry would record bodies and error messages, so it is off.
+# FastAPI's own telemetry would record error messages, and send them to wherever variables of other programs say.
 SILENT: Any = dict.fromkeys(("tracing", "metrics", "logs", "operation_spans", "auto_configure"), False)
+_PROBES = frozenset({operations.HEALTH.full_path, operations.METRICS.full_path})
 
 
 def create_app(context_of: Callable[[], Context | None] | Context) -> ASGIApp:
@@ -45,8 +51,11 @@ def create_app(context_of: Callable[[], Context | None] | Context) -> ASGIApp:
 
     `context_of` is an open context, or a function that returns it, or None while it is not open yet.
     """
-    api = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, telemetry=SILENT)
-    api.state.context_of = (lambda: context_of) if isinstance(context_of, Context) else context_of
+    find = (lambda: context_of) if isinstance(context_of, Context) else context_of
+    telemetry = context.telemetry if (context := find()) is not None else None
+    traces = _traces(telemetry) if telemetry is not None else SILENT
+    api = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, telemetry=traces)
+    api.state.context_of = find
     api.state.capacity = None  # created on first use, from the settings of the context, which may not be open yet
     api.state.request_metrics = request_metrics = RequestMetrics(api.state.context_of, lambda: api.state.capacity)
     for resource in RESOURCES:
@@ -55,7 +64,19 @@ def create_app(context_of: Callable[[], Context | None] | Context) -> ASGIApp:
     api.add_exception_handler(RequestValidationError, _bad_query)
     api.add_exception_handler(HTTPException, _unrouted)
     api.add_exception_handler(Exception, _uncaught)
+    if telemetry is not None:
+        api.add_middleware(RequestSpans, telemetry=telemetry)
     return RequestIdMiddleware(api, request_metrics.seen)
+
+
+def _traces(telemetry: "Telemetry") -> Any:
+    """FastAPI's telemetry with a span for each request but the probes of monitors."""
+    return {
+        **SILENT,
+        "tracing": True,
+        "tracer_provider": telemetry.tracer_provider,
+        "exclude": lambda scope: scope["path"] in _PROBES,
+    }
 
 
 async def _raised(request: Request, error: Any) -> Response:

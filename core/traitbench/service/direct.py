@@ -7,6 +7,7 @@ caller, the handle and the body. FastAPI still describes the endpoint in OpenAPI
 import asyncio
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from functools import partial
 from inspect import signature
 from typing import Any
@@ -36,8 +37,9 @@ class DirectRoute(APIRoute):
             values = {name: request.path_params[name] for name in path}
             for name, dependency in dependencies:
                 values[name] = await dependency(request)
-            # Not on the event loop itself, where one long text would block every other request.
-            return await asyncio.get_running_loop().run_in_executor(_threads, partial(endpoint, **values))
+            # Not on the event loop itself, where one long text would block every other request. The copy is for traces.
+            call = partial(copy_context().run, partial(endpoint, **values))
+            return await asyncio.get_running_loop().run_in_executor(_threads, call)
 
         return handle
 

@@ -2,7 +2,8 @@
 
 One service is started under strace in an environment that asks for telemetry. It trains, scores, explains, runs a
 batch, renders every page, and refuses a WebSocket of another origin; the command line and a script of the client with
-a local preview run beside it, traced too. `TRAITBENCH_FETCH_URLS=off` holds for all of it.
+a local preview run beside it, traced too. `TRAITBENCH_FETCH_URLS=off` holds for all of it. Variables that start
+OpenTelemetry in other programs start nothing: only `TRAITBENCH_OTLP_URL` does (`tests/service/test_telemetry.py`).
 """
 
 import json
@@ -49,7 +50,12 @@ with Traitbench(sys.argv[1], sys.argv[2]) as client:
     print(preview.version_of(version).score(["Thank you, dear friend."])[0].composite)
 sys.stdin.read()
 """
-TELEMETRY_ON = {"ORT_DISABLE_TELEMETRY": "0", "STREAMLIT_BROWSER_GATHER_USAGE_STATS": "true"}
+TELEMETRY_ON = {
+    "ORT_DISABLE_TELEMETRY": "0",
+    "STREAMLIT_BROWSER_GATHER_USAGE_STATS": "true",
+    "FASTAPI_OTEL_AUTO_CONFIGURE": "true",
+    "OTEL_EXPORTER_OTLP_ENDPOINT": "http://192.0.2.1:4318",
+}
 
 
 @dataclass
@@ -76,7 +82,10 @@ def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     settings.write_text("[browser]\ngatherUsageStats = true\n")
     with pytest.MonkeyPatch.context() as patch:
         for name in os.environ:
-            if name.startswith(("XDG_", "ORT_", "STREAMLIT_", "HF_", "DBOS_")) or name in ("CI", "DO_NOT_TRACK"):
+            if name.startswith(("XDG_", "ORT_", "STREAMLIT_", "HF_", "DBOS_", "OTEL_")) or name in (
+                "CI",
+                "DO_NOT_TRACK",
+            ):
                 patch.delenv(name)
         for name, value in TELEMETRY_ON.items():
             patch.setenv(name, value)
