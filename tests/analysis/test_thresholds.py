@@ -125,6 +125,15 @@ def test_a_trait_that_does_not_rank_as_the_values_do_gets_no_threshold(ours: np.
     assert same.why_not == "all texts have the same recorded value, so there is nothing to compare"
 
 
+def test_a_threshold_that_stays_as_it_is_is_compared_too() -> None:
+    recorded = np.linspace(0, 1, 400)
+    [each] = carried(recorded**3, recorded, None, 0.8).thresholds
+    assert (each.unchanged.threshold, each.unchanged.added) == (0.8, 0)
+    assert (
+        each.unchanged.dropped == each.before - each.unchanged.above == ((recorded >= 0.8) & (recorded**3 < 0.8)).sum()
+    )
+
+
 def test_texts_with_low_confidence_are_counted_at_each_threshold() -> None:
     ours, recorded, unsure = drawn(1_000, 0.6, np.random.default_rng(5))
     result = carried(ours, recorded, unsure, 0.5, 0.8)

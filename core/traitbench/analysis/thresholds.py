@@ -64,7 +64,7 @@ class OldThreshold:
     """A threshold on the recorded values. `before` texts have a value of at least `old`, `unsure` of them are unsure.
 
     `by_value` is where the map reaches `old`; None if it does not. `as_many` holds as many texts as before. Both are
-    None with a reason in `why_not` if that cannot be said.
+    None with a reason in `why_not` if that cannot be said. `unchanged` is the old threshold, used on our values.
     """
 
     old: float
@@ -72,6 +72,7 @@ class OldThreshold:
     unsure: int
     by_value: CarriedThreshold | None
     as_many: CarriedThreshold | None
+    unchanged: CarriedThreshold
     why_not: str = ""
 
 
@@ -156,13 +157,14 @@ def _carried(
     sides = [(before, f"{old:g} or more"), (~before, f"less than {old:g}")]
     few = [(number, words) for side, words in sides if (number := len(np.unique(units[side]))) < FEWEST_ON_A_SIDE]
     counts = (old, int(before.sum()), int((before & unsure).sum()))
+    unchanged = _compared(old, ours >= old, before, units)
     if few:
         number, words = few[0]
         texts = "text has" if number == 1 else "different texts have"
-        return OldThreshold(*counts, None, None, f"{number} {texts} {words}; {FEWEST_ON_A_SIDE} are needed")
+        return OldThreshold(*counts, None, None, unchanged, f"{number} {texts} {words}; {FEWEST_ON_A_SIDE} are needed")
     by_value, as_many = (_decided(old, ours, recorded, units, folds, find) for find in (_where_mapped, _where_as_many))
     missing = "" if by_value else f"fewer than {FEWEST_ON_A_SIDE} texts have a score that stands for {old:g} on average"
-    return OldThreshold(*counts, by_value, as_many, missing)
+    return OldThreshold(*counts, by_value, as_many, unchanged, missing)
 
 
 Find = Callable[[float, Floats, Floats], float | None]
@@ -186,7 +188,10 @@ def _decided(
         out = folds == fold
         of_others = find(old, ours[~out], recorded[~out])
         above[out] = of_others is not None and ours[out] >= of_others
-    before = recorded >= old
+    return _compared(threshold, above, recorded >= old, units)
+
+
+def _compared(threshold: float, above: Truths, before: Truths, units: NDArray[np.integer]) -> CarriedThreshold:
     same = float((above == before).mean())
     return CarriedThreshold(
         threshold,

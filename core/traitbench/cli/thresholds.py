@@ -48,7 +48,16 @@ _COLUMNS = (
     *("attribute", "model", "trait", "threshold", "texts", "before", "low_confidence_before"),
     *("by_value", "by_value_above", "by_value_added", "by_value_dropped", "by_value_same", "by_value_low"),
     *("by_value_high", "as_many", "as_many_above", "as_many_added", "as_many_dropped", "as_many_same", "as_many_low"),
-    *("as_many_high", "rank_correlation", "rank_correlation_low", "rank_correlation_high", "why_not"),
+    *(
+        "as_many_high",
+        "unchanged_above",
+        "unchanged_added",
+        "unchanged_dropped",
+        "rank_correlation",
+        "rank_correlation_low",
+        "rank_correlation_high",
+        "why_not",
+    ),
 )
 
 
@@ -364,6 +373,9 @@ def _notes(result: "CarriedOver") -> Iterator[str]:
     for each in result.thresholds:
         if each.why_not:
             yield f"{each.old:g}: {each.why_not}."
+    if result.thresholds:
+        kept = (f"{each.unchanged.above:,} at {each.old:g} ({_otherwise(each)})" for each in result.thresholds)
+        yield f"If the thresholds stay as they are, they hold {', '.join(kept)}."
     if not result.unsure:
         return
     low, high = (f"{bound:g}" for bound in _LOW)
@@ -376,6 +388,10 @@ def _notes(result: "CarriedOver") -> Iterator[str]:
     new = [new.threshold for each in result.thresholds for new in (each.by_value, each.as_many) if new is not None]
     if between := [f"{each:.3f}" for each in dict.fromkeys(new) if _LOW[0] < each <= _LOW[1]]:
         yield f"Thresholds from {low} to {high} ({', '.join(between)}) divide texts that have no clear side."
+
+
+def _otherwise(each: "OldThreshold") -> str:
+    return f"+{each.unchanged.added:,} -{each.unchanged.dropped:,}"
 
 
 def _document(measured: _Measured) -> dict[str, Any]:
@@ -402,9 +418,10 @@ def _csv_rows(measured: _Measured) -> Iterator[list[object]]:
     start = [measured.attribute, measured.handle, measured.trait.key]
     for each in result.thresholds:
         new = [cell for one in (each.by_value, each.as_many) for cell in _numbers(one)]
+        new += [each.unchanged.above, each.unchanged.added, each.unchanged.dropped]
         yield [*start, each.old, result.texts, each.before, each.unsure, *new, *correlation, each.why_not]
     if not result.thresholds:
-        yield [*start, None, result.texts, None, None, *[None] * 14, *correlation, result.why_not]
+        yield [*start, None, result.texts, None, None, *[None] * 17, *correlation, result.why_not]
 
 
 def _numbers(new: "CarriedThreshold | None") -> list[object]:
