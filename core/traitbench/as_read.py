@@ -112,6 +112,16 @@ def as_read(text: str, reading: int = READING) -> TextAsRead:
     return TextAsRead(text, tuple(changes))
 
 
+def rewritten(text: str, rules: Iterable[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]]) -> TextAsRead:
+    """The text after one replacement after the other; `origin` leads back into the text as it was."""
+    changes: list[tuple[str, Callable[[str], Iterable[Edit]]]] = []
+    for pattern, replacement in rules:
+        if (changed := pattern.sub(replacement, text)) != text:
+            changes.append((text, _edits(pattern, replacement)))
+            text = changed
+    return TextAsRead(text, tuple(changes))
+
+
 def read_hash(text: str) -> str:
     """The SHA-256 of the text as a person reads it, in hexadecimal: equal for texts that look the same."""
     return hashlib.sha256(as_read(text, FIRST).text.encode("utf-8", "surrogatepass")).hexdigest()

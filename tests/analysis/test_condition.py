@@ -10,6 +10,7 @@ from traitbench.analysis.condition import (
     cut_by_spreadsheets,
     decoded_once,
     has_markup,
+    read_markup,
     says_nothing,
     without_markup,
 )
@@ -180,3 +181,20 @@ def test_what_texts_are_like_is_said_with_numbers_and_rows() -> None:
 def test_texts_that_a_spreadsheet_would_cut_are_said() -> None:
     assert cut_by_spreadsheets(["a" * LONGEST_CELL, "b"]) == ""
     assert cut_by_spreadsheets(["a" * 40_000, "b"]).startswith("1 text has more than 32,767 characters")
+
+
+@pytest.mark.parametrize(
+    ("text", "stretches"),
+    [
+        ("<p>You fool.</p><p>Fish &amp; chips &#128512; now.</p>", ("You fool.", "Fish &amp; chips &#128512; now.")),
+        ("Plain.\nAnd plain again.", ("Plain.", "And plain again.")),
+        ("<!-- no -->One <b>bold</b> word.<br/>Two\nlines.", ("One <b>bold</b> word.", "Two\nlines.")),
+    ],
+)
+def test_a_stretch_of_what_is_read_leads_back_to_the_markup(text: str, stretches: tuple[str, str]) -> None:
+    read = read_markup(text)
+    assert read.text == without_markup(text)
+    first, second = read.text.split("\n")
+    at = len(first) + 1
+    assert text[read.origin(0) : read.origin(len(first))].endswith(stretches[0])
+    assert text[read.origin(at) : read.origin(at + len(second))].startswith(stretches[1])

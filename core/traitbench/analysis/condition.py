@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
+from traitbench.as_read import TextAsRead, rewritten
 from traitbench.display.text import count
 
 LONGEST_CELL = 32_767
@@ -131,8 +132,19 @@ _TAG = re.compile(rf"</?(?:{_BLOCKS}|{_INLINE})(?:\s[^<>]*)?/?>", re.IGNORECASE)
 _BLOCK = re.compile(rf"</?(?:{_BLOCKS})(?:\s[^<>]*)?/?>", re.IGNORECASE)
 _UNSEEN = re.compile(r"<!--.*?-->|<!doctype[^<>]*>|<(script|style|template)\b.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
+_BREAK = re.compile("\n")
+# Those that `html.unescape` reads, which also knows some without their semicolon.
+_REFERENCE = re.compile(r"&(?:#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[^\t\n\f <&#;]{1,32};?)")
 _BLANKS = re.compile(r"[^\S\n]+")
 _LINES = re.compile(r" ?\n\s*")
+_ENDS = re.compile(r"\A\s+|\s+\Z")
+
+# Line breaks in HTML are blanks, and those that are read come from its tags.
+_TAGS = ((_BREAK, lambda _: " "), (_BLOCK, lambda _: "\n"), (_TAG, lambda _: ""))
+_REST = (
+    (_REFERENCE, lambda reference: html.unescape(reference[0])),
+    *((_BLANKS, lambda _: " "), (_LINES, lambda _: "\n"), (_ENDS, lambda _: "")),
+)
 
 
 def has_markup(text: str) -> bool:
@@ -144,13 +156,15 @@ def has_markup(text: str) -> bool:
 
 def without_markup(text: str) -> str:
     """Return what a person reads of a text with tags and entities; any other text as it is."""
+    return read_markup(text).text
+
+
+def read_markup(text: str) -> TextAsRead:
+    """Return the result of `without_markup` with the way back into the text as it was."""
     if not has_markup(text):
-        return text
-    seen = _UNSEEN.sub(" ", text)
-    # Line breaks in HTML are blanks, and those that are read come from its tags.
-    if _TAG.search(seen):
-        seen = _TAG.sub("", _BLOCK.sub("\n", seen.replace("\n", " ")))
-    return _LINES.sub("\n", _BLANKS.sub(" ", html.unescape(seen))).strip()
+        return TextAsRead(text)
+    has_tags = _TAG.search(_UNSEEN.sub(" ", text))
+    return rewritten(text, ((_UNSEEN, lambda _: " "), *(_TAGS if has_tags else ()), *_REST))
 
 
 # ---- texts decoded twice ---------------------------------------------------------------------------------------------
