@@ -216,6 +216,10 @@ class ValidationFailed(Unprocessable, code="validation_failed"):
     """One or more fields are wrong; `details.errors` names each by its path."""
 
 
+class CommentRefused(ValidationFailed):
+    """On Perspective's wire, a comment that cannot be scored; `details.errorType` is the name that its clients know."""
+
+
 class InvalidHandle(Unprocessable, code="invalid_handle"):
     """The handle does not have the form `<namespace>.<name>`."""
 

@@ -74,12 +74,18 @@ def signing_in_at(base_url: str) -> dict[str, str]:
 
 @contextmanager
 def nginx(
-    prefix: Path, port: int, *, apis: Sequence[int], workbenches: Sequence[int], certificate: Path | None = None
+    prefix: Path,
+    port: int,
+    *,
+    apis: Sequence[int],
+    workbenches: Sequence[int],
+    certificate: Path | None = None,
+    away: bool = False,
 ) -> Iterator[None]:
     """nginx in front of two APIs, which may be the same, and of one workbench or two.
 
     The configuration as it is, but for the ports, the lines it says to uncomment for a second workbench, and TLS with
-    a certificate (a file that holds its key too).
+    a certificate (a file that holds its key too). The services may be `away`.
     """
     prefix.mkdir()
     configuration = CONFIGURATION.read_text("utf-8")
@@ -101,7 +107,7 @@ def nginx(
     command = [NGINX, "-p", str(prefix), "-c", str(prefix / "nginx.conf"), "-g", "daemon off;"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
-        assert eventually(lambda: _listens(port) if certificate else _answers(f"http://127.0.0.1:{port}"))
+        assert eventually(lambda: _listens(port) if certificate or away else _answers(f"http://127.0.0.1:{port}"))
         yield
     finally:
         process.terminate()

@@ -12,10 +12,12 @@ def route(operation: Operation[Any]) -> str:
     return f"{operation.method} {operation.full_path}"
 
 
-OPEN = {each.full_path for each in ALL if each.rule.scope == "none"}
-LOCAL = {each.full_path for each in ALL if each.rule.locally_open}  # tests are on the machine of the service
-DECLARED = {route(each) for each in ROUTES.values()}
-KEYED = [each for each in ALL if each.rule.scope != "none"]
+# What has a description of its own has forms of its own too, and tests beside its own (`tests/doors`).
+_OURS = [each for each in ALL if each.in_openapi]
+OPEN = {each.full_path for each in _OURS if each.rule.scope == "none"}
+LOCAL = {each.full_path for each in _OURS if each.rule.locally_open}  # tests are on the machine of the service
+DECLARED = {route(each) for each in ROUTES.values() if each.in_openapi}
+KEYED = [each for each in _OURS if each.rule.scope != "none"]
 
 # The specification's own list, whatever the table says.
 SPECIFIED = {

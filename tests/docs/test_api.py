@@ -37,5 +37,5 @@ def test_a_type_that_is_named_on_the_page_is_explained_there() -> None:
     cells = [
         row[column] for rows in tables(PAGE) for row in rows for column in ("Type", "Body", "Answer") if column in row
     ]
-    named = {name for cell in cells for name in routes.named_types(cell)}
+    named = {name for cell in cells for name in routes.named_types(cell) if not name.isupper()}  # values have capitals
     assert named - {*get_args(Tier)} <= explained

@@ -187,6 +187,28 @@ def test_beyond_its_slots_a_kind_is_refused_and_no_other(quiet: Quiet, kind: Wor
         assert place.post(path.format(place.handle), body).status_code == 200
 
 
+def test_on_the_wire_of_perspective_load_is_a_quota(quiet: Quiet) -> None:
+    with small(quiet, score=ONE) as place, ThreadPoolExecutor(1) as callers:
+        first = callers.submit(place.score, ADDRESS)
+        until(lambda: place.now("score")["at_work"] == 1, what="the first to be at work")
+        answer = httpx.post(
+            f"{place.base_url}/v1alpha1/comments:analyze",
+            params={"key": place.secret},
+            json={"comment": {"text": "how kind"}, "requestedAttributes": {"WARMTH": {}}},
+            headers={"Prefer": "wait=0"},
+            timeout=PATIENCE_S,
+        )
+        place.gate.open.set()
+        assert first.result().status_code == 200
+    error = answer.json()["error"]
+    assert (answer.status_code, error["status"]) == (429, "RESOURCE_EXHAUSTED")
+    assert error["details"][0] == {
+        "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+        **{"reason": "RATE_LIMIT_EXCEEDED", "domain": "googleapis.com"},
+    }
+    assert int(answer.headers["Retry-After"]) >= 1
+
+
 def test_what_waits_is_served_when_there_is_a_slot(quiet: Quiet) -> None:
     with small(quiet, score=replace(ONE, seconds=30.0)) as place, ThreadPoolExecutor(2) as callers:
         both = [callers.submit(place.score, ADDRESS) for _ in range(2)]

@@ -137,7 +137,7 @@ _BREAK = re.compile("\n")
 _REFERENCE = re.compile(r"&(?:#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[^\t\n\f <&#;]{1,32};?)")
 _BLANKS = re.compile(r"[^\S\n]+")
 _LINES = re.compile(r" ?\n\s*")
-_ENDS = re.compile(r"\A\s+|\s+\Z")
+_ENDS = re.compile(r"\A\s++|(?<!\s)\s++\Z")
 
 # Line breaks in HTML are blanks, and those that are read come from its tags.
 _TAGS = ((_BREAK, lambda _: " "), (_BLOCK, lambda _: "\n"), (_TAG, lambda _: ""))

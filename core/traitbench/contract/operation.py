@@ -84,6 +84,8 @@ class Operation(Generic[Answer]):
     """The places where the key may be, tried in this order."""
     errors_as: ErrorForm = "envelope"
     """The form of every error on this route; below a prefix of its own, also of an unknown path."""
+    in_openapi: bool = True
+    """Whether the OpenAPI document has it. Perspective's wire has a description of its own."""
     open_query: bool = False
     """Whether unknown and repeated query parameters are ignored."""
 

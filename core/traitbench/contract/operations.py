@@ -46,6 +46,10 @@ from traitbench.contract.page import (
     VersionPage,
     VersionSamplePage,
 )
+from traitbench.contract.perspective import (
+    AnalyzeCommentRequest,
+    AnalyzeCommentResponse,
+)
 from traitbench.contract.sample_changes import SampleChange, SampleFields, SamplesApply
 from traitbench.contract.samples import (
     RejectedTexts,
@@ -486,6 +490,32 @@ SCORES_BATCH = Operation(
 )
 
 # ----------------------------------------------------------------------------------------------------------------------
+
+# ---- Perspective's wire ----------------------------------------------------------------------------------------------
+
+_PERSPECTIVE: Mapping[str, Any] = {"errors_as": "perspective", "open_query": True, "in_openapi": False}
+_COMMENTS: Mapping[str, Any] = {
+    **{"prefix": "/v1alpha1", "key_from": ("query", "bearer"), "takes_version": True, "work": "score"},
+    "failures": (errors.CommentRefused, errors.UnresolvedAttribute, errors.FeatureUnavailable),
+    **_PERSPECTIVE,
+}
+
+COMMENTS_ANALYZE = Operation(
+    "comments.analyze",
+    "POST /comments:analyze",
+    READ,
+    AnalyzeCommentResponse,
+    AnalyzeCommentRequest,
+    **_COMMENTS,
+)
+COMMENTS_DISCOVERY = Operation(
+    "comments.discovery",
+    "GET /rest",
+    OPEN,
+    cast("type[Any]", dict[str, Any]),
+    prefix="/$discovery",
+    **_PERSPECTIVE,
+)
 
 ALL: tuple[Operation[Any], ...] = tuple(each for each in [*vars().values()] if isinstance(each, Operation))
 ROUTES: Mapping[str, Operation[Any]] = {each.name: each for each in ALL if each.within is None}

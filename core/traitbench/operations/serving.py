@@ -101,10 +101,10 @@ def fitted(context: Context, encoding: CachedEncoding, content: str, reading: in
     return text
 
 
-def encoding(context: Context, served: Served) -> CachedEncoding:
-    """The encoder of the version with the vector cache, for an interactive call."""
+def encoding(context: Context, served: Served, *, keep: bool = True) -> CachedEncoding:
+    """The encoder of the version with the vector cache, for an interactive call; unless `keep`, without the cache."""
     encoder = of_version(context, served.snapshot)
-    vector_key = vector_key_of(context, served, encoder, FULL) if context.vectors.limit else None
+    vector_key = vector_key_of(context, served, encoder, FULL) if keep and context.vectors.limit else None
     return CachedEncoding(encoder, context.vectors, vector_key, mode=FULL, since=served.since)
 
 

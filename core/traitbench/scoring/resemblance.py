@@ -73,10 +73,28 @@ class Background:
         return Background(span, unit(_without(span, self.text[np.newaxis, columns]))[0])
 
 
+_MANY_LANGUAGES = "multilingual-e5"
+"""What the id of an encoder begins with that knows many languages."""
+
+_LANGUAGES = (
+    "af am ar as az be bg bn br bs ca cs cy da de el en eo es et eu fa fi fr fy ga gd gl gu ha he hi hr hu hy id is it "
+    "ja jv ka kk km kn ko ku ky la lo lt lv mg mk ml mn mr ms my ne nl no om or pa pl ps pt ro ru sa sd si sk sl so sq "
+    "sr su sv sw ta te th tl tr ug uk ur uz vi xh yi zh"
+)
+"""The languages that its authors name, by their ISO 639 codes."""
+
+
+def languages(encoder: str, known: "Resemblance | None") -> frozenset[str] | None:
+    """The ISO 639 codes of the languages in which a version reads texts, by its encoder's id; None if not known."""
+    if encoder.startswith(_MANY_LANGUAGES):
+        return frozenset(_LANGUAGES.split())
+    return frozenset({"en"}) if known is not None and known.is_english else None
+
+
 @cache
 def background(encoder: str, dimension: int) -> Background | None:
     """The background of an encoder by its id; None for one that was trained on one language."""
-    if not encoder.startswith("multilingual-e5"):
+    if not encoder.startswith(_MANY_LANGUAGES):
         return None
     table = np.load(Path(__file__).with_name("background.npy")).astype(np.float64)
     return Background(table[:-1], table[-1]) if table.shape[1] == dimension else None

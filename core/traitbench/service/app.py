@@ -24,6 +24,7 @@ from traitbench.service import (
     metrics,
     models,
     parameters,
+    perspective,
     samples,
     scores,
     traits,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 # Routes are matched in this order, so the most used come first.
-RESOURCES = (scores, batches, models, traits, samples, versions, comparisons, extracts, about, metrics)
+RESOURCES = (scores, perspective, batches, models, traits, samples, versions, comparisons, extracts, about, metrics)
 
 # FastAPI's own telemetry would record error messages, and send them to wherever variables of other programs say.
 SILENT: Any = dict.fromkeys(("tracing", "metrics", "logs", "operation_spans", "auto_configure"), False)

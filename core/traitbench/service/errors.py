@@ -6,7 +6,7 @@ was reached.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from starlette.responses import Response
@@ -14,7 +14,7 @@ from ulid import ULID
 
 from traitbench.contract.operation import PREFIX, ErrorForm
 from traitbench.contract.operations import ALL
-from traitbench.errors import TraitbenchError
+from traitbench.errors import BodyTooLarge, CommentRefused, TraitbenchError, Unauthenticated, Unavailable
 
 Json = dict[str, Any]
 
@@ -33,8 +33,17 @@ def form_of(path: str) -> ErrorForm:
 
 
 def status_in(form: ErrorForm, error: TraitbenchError | type[TraitbenchError]) -> int:
-    """Return the status of an error in a form. Clients of Perspective know no 422: what is not valid gets 400."""
-    return 400 if form == "perspective" and error.status == 422 else error.status
+    """Return the status of an error in a form.
+
+    Clients of Perspective know no 422: what is not valid gets 400. They know load as a quota, 429.
+    """
+    if form == "perspective":
+        return 400 if error.status == 422 else 429 if _is_busy(error) else error.status
+    return error.status
+
+
+def _is_busy(error: TraitbenchError | type[TraitbenchError]) -> bool:
+    return isinstance(error, Unavailable) and "busy" in error.details
 
 
 def rendered(error: TraitbenchError, request_id: str, path: str) -> Response:
@@ -73,16 +82,38 @@ def _decision(error: TraitbenchError, request_id: str) -> Json:
 
 
 def _perspective(error: TraitbenchError, request_id: str) -> Json:
-    """Return the error as Google's APIs write it."""
+    """Return the error as Google's APIs write it, first the detail that clients of Perspective read."""
     status = status_in("perspective", error)
-    body = {
-        "code": status,
-        "message": error.message,
-        "status": _STATUS_NAMES.get(status, "UNKNOWN"),
-        "details": [{"@type": "type.googleapis.com/google.rpc.RequestInfo", "requestId": request_id}],
-    }
-    return {"error": body}
+    name = _STATUS_NAMES.get(status, "UNKNOWN")
+    details = [*_named(error)] if name == "INVALID_ARGUMENT" else []
+    known = "RATE_LIMIT_EXCEEDED" if status == 429 else _REASONS.get(type(error))
+    details.append(
+        {
+            "@type": f"{_GOOGLE}.rpc.ErrorInfo",
+            "reason": known or error.code.upper(),
+            "domain": "googleapis.com" if known else "traitbench",
+        }
+    )
+    details.append({"@type": f"{_GOOGLE}.rpc.RequestInfo", "requestId": request_id})
+    return {"error": {"code": status, "message": error.message, "status": name, "details": details}}
 
+
+def _named(error: TraitbenchError) -> Iterator[Json]:
+    """Yield what is wrong with a request by Perspective's names, and its wrong fields."""
+    kind = "COMMENT_TOO_LONG" if isinstance(error, BodyTooLarge) else "INVALID_REQUEST"
+    more = error.details if isinstance(error, CommentRefused) else {}
+    yield {"@type": f"{_GOOGLE}.commentanalyzer.v1alpha1.Error", "errorType": kind, **more}
+    if faults := error.details.get("errors"):
+        violations = [
+            {"field": ".".join(map(str, each["loc"])), "description": each["msg"]} for each in faults[:_MOST_VIOLATIONS]
+        ]
+        yield {"@type": f"{_GOOGLE}.rpc.BadRequest", "fieldViolations": violations}
+
+
+_GOOGLE = "type.googleapis.com/google"
+_MOST_VIOLATIONS = 20
+_REASONS: Mapping[type[TraitbenchError], str] = {Unauthenticated: "API_KEY_INVALID"}
+"""Reasons that Google's APIs have; others are our codes."""
 
 _ERROR_TYPES: Mapping[int, str] = {401: "authentication_error"}
 """Names that clients of the decision wire know; others are our codes."""

@@ -32,7 +32,16 @@ from traitbench.service.errors import status_in
 Json = dict[str, Any]
 
 TITLE, VERSION = "Traitbench", "1.0.0"
-TAGS = ("service", "models", "traits", "samples", "versions", "scores", "extract")  # in the order of the document
+TAGS = (
+    "service",
+    "models",
+    "traits",
+    "samples",
+    "versions",
+    "scores",
+    "extract",
+    "perspective",
+)  # in the order of the document
 
 ANY: Failures = (
     *(errors.InvalidRequest, errors.HostNotAllowed, errors.OriginNotAllowed),
@@ -121,7 +130,7 @@ def _described(app: FastAPI) -> Json:
         name: {"description": text, "required": name != SOMETIMES, "schema": schema}
         for name, (text, schema) in HEADERS.items()
     }
-    used = {source for each in ROUTES.values() for source in each.key_from}
+    used = {source for each in _described_rows() for source in each.key_from}
     components["securitySchemes"] = dict(scheme for source, scheme in KEYS.items() if source in used)
     return description
 
@@ -237,9 +246,13 @@ def _ours(schemas: Json) -> Json:
     return {name: schema for name, schema in schemas.items() if name not in ("HTTPValidationError", "ValidationError")}
 
 
+def _described_rows() -> Iterator[Operation[Any]]:
+    return (each for each in ROUTES.values() if each.in_openapi)
+
+
 def _schemas() -> Json:
-    kinds = {operation.body for operation in ROUTES.values() if operation.body is not None}
-    forms = {ERRORS[operation.errors_as] for operation in ROUTES.values()}
+    kinds = {operation.body for operation in _described_rows() if operation.body is not None}
+    forms = {ERRORS[operation.errors_as] for operation in _described_rows()}
     wanted = [*((form, "serialization") for form in forms), *((kind, "validation") for kind in kinds)]
     _, definitions = models_json_schema(wanted, ref_template="#/components/schemas/{model}")  # type: ignore[arg-type]
     schemas: Json = definitions["$defs"]

@@ -54,6 +54,7 @@ class Router(APIRouter):
                 status_code=operation.statuses[0],
                 responses={status: {"model": operation.answer} for status in operation.statuses[1:]},
                 response_model=operation.answer,
+                include_in_schema=operation.in_openapi,
                 dependencies=UNKEYED if operation.rule.scope == "none" and not operation.open_query else None,
                 **options,
             )
