@@ -9,7 +9,7 @@ the field, value or bound that was wrong. A message never repeats the content of
     ├── Unauthenticated 401
     ├── Forbidden 403             InsufficientScope  NamespaceForbidden  HostNotAllowed  OriginNotAllowed
     ├── NotFound 404              ModelNotFound  TraitNotFound  SampleNotFound  ChangeNotFound  VersionNotFound
-    │                             TagNotFound  RouteNotFound
+    │                             TagNotFound  AttributeNotFound  RouteNotFound
     ├── MethodNotAllowed 405
     ├── NotAcceptable 406
     ├── Conflict 409              HandleTaken  ModelNotDraft  ModelBusy  ModelArchived  ModelNotTrained  DuplicateRun
@@ -142,6 +142,10 @@ class VersionNotFound(NotFound, code="version_not_found"):
 
 class TagNotFound(NotFound, code="tag_not_found"):
     """The model has no such tag."""
+
+
+class AttributeNotFound(NotFound, code="attribute_not_found"):
+    """The namespace has no alias for this attribute."""
 
 
 class RouteNotFound(NotFound, code="route_not_found"):

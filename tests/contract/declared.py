@@ -52,6 +52,7 @@ BODIES: Mapping[Operation[Any], dict[str, Any]] = {
     operations.TRAITS_ADD: {"traits": [{"name": "Tone"}]},
     operations.TRAITS_UPDATE: {"description": ""},
     operations.TRAITS_DISCOVER: {"effort": "low"},
+    operations.ATTRIBUTES_PUT: {"handle": "mine.ready", "trait": "tone"},
     operations.SAMPLES_ADD: {"samples": [{"trait": "tone", "text": "x", "quality": 1.0}]},
     operations.SAMPLES_UPDATE: {"ids": [1], "held_out": True},
     operations.SAMPLES_CHANGE: {"quality": 0.5},
@@ -68,12 +69,13 @@ BODIES: Mapping[Operation[Any], dict[str, Any]] = {
     operations.EXTRACT: {"url": "https://nowhere.example"},
 }
 
-_VALUES = {"key": "tone", "sample_id": 1, "change_id": 1, "name": "v1"}
-_TAG = {"name": "best"}
+_VALUES = {"key": "tone", "sample_id": 1, "change_id": 1, "name": "v1", "namespace": "mine"}
+_TAG, _ATTRIBUTE = {"name": "best"}, {"name": "TONE"}
 
 
 def request(operation: Operation[Any], handle: str) -> tuple[str, str, Any]:
     """Method, path and body of a request that is valid for a model with the trait `tone` and one version."""
     is_of_tag = operation in (operations.VERSIONS_TAG, operations.VERSIONS_UNTAG)
-    values = {**_VALUES, **(_TAG if is_of_tag else {}), "handle": handle}
+    names = _TAG if is_of_tag else _ATTRIBUTE if "{namespace}" in operation.path else {}
+    values = {**_VALUES, **names, "handle": handle}
     return operation.method, operation.full_path.format_map(values), BODIES.get(operation)

@@ -111,6 +111,13 @@ def story(send: Sent, world: World, end: Callable[[str], None]) -> None:
     ask("versions.list", {**on, "limit": 10})
     ask("versions.tag", {**on, "name": "stable"}, body={"version": "v1", "note": "Checked by the support team."})
     ask("versions.get", {**on, "name": "stable"}, key="scoring")
+    attribute = {"namespace": "local", "name": "WARMTH"}
+    ask("attributes.put", attribute, body={"handle": f"{HANDLE}@stable", "trait": "warmth"})
+    ask("attributes.list", {"namespace": "local"})
+    ask("attributes.get", attribute)
+    ask("attributes.delete", attribute)
+    ask("proposed.list", {**on, "limit": 10})
+    ask("proposed.delete", {**on, "ids": "1,2"})
     ask("versions.samples", {**on, "name": "stable", "limit": 2})
     ask("versions.activate", on, body={"tag": "stable"})
     ask("versions.compare", body={"a": f"{HANDLE}@stable", "b": HANDLE, "texts": [greeting]})

@@ -31,6 +31,9 @@ QUERY: dict[str, dict[str, tuple[int | str | None, dict[str, Any]]]] = {
         "limit": (20, {"minimum": 1, "maximum": 100}),
         **dict.fromkeys(("sample_id", "cursor"), (None, {})),
     },
+    "GET /v1/models/{handle}/proposed": {"limit": (100, {"minimum": 1, "maximum": 500}), "cursor": (None, {})},
+    "DELETE /v1/models/{handle}/proposed": {"ids": (None, {})},
+    "GET /v1/namespaces/{namespace}/attributes": {"limit": (100, {"minimum": 1, "maximum": 250}), "cursor": (None, {})},
     "GET /v1/models/{handle}/versions": {"limit": (50, {"minimum": 1, "maximum": 250}), "cursor": (None, {})},
     "GET /v1/models/{handle}/versions/{name}/samples": {
         "limit": (500, {"minimum": 1, "maximum": 5_000}),
@@ -249,6 +252,7 @@ UNBOUNDED = {
     "the names of the model": {
         *("ScoreRequest.traits[]", "CompareRequest.traits[]", "BatchRequest.traits[]", "SampleInput.trait"),
         *("VersionsCompareRequest.traits[]", "SampleFields.trait", "SampleEdit.trait"),
+        "AttributePut.trait",
     },
     "the words of feedback": {"ScoreRequest.feedback{}"},
     "64 bits": {"VersionRetentionPolicy.keep_unnamed", "VersionActivate.version", "VersionTag.version"},

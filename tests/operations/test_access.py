@@ -30,13 +30,14 @@ pytestmark = ON_SQLITE
 FOR_ANY_KEY = {
     *("models.list", "models.get", "models.card", "traits.list", "traits.get", "versions.list", "versions.get"),
     *("versions.activations", "versions.compare", "scores.score", "scores.compare", "scores.batch", "extract"),
-    "service.me",
+    *("service.me", "attributes.list", "attributes.get"),
 }
 OWNED_READS = {
     "samples.list",
     "samples.changes",
     "samples.plan",
     "samples.rejected",
+    "proposed.list",
     "models.export",
     "versions.samples",
 }
@@ -93,7 +94,8 @@ def test_making_a_model_and_reading_metrics_needs_an_authoring_key_and_listing_a
         result = {each.name: _scope_refused(caller, each) for each in KEYED if each not in OF_A_MODEL}
         assert result == {
             **dict.fromkeys(("models.create", "models.import", "metrics"), refused),
-            **dict.fromkeys(("models.list", "extract", "service.me"), False),
+            **dict.fromkeys(("attributes.put", "attributes.delete"), refused),
+            **dict.fromkeys(("models.list", "extract", "service.me", "attributes.list", "attributes.get"), False),
         }
 
 

@@ -7,9 +7,20 @@ from sqlalchemy import event
 
 from tests.contexts import AUTHOR, ON_BOTH, SCORER, STRANGER, export_of, new_handle
 from tests.operations import author
+from traitbench.contract.attributes import Attribute, AttributePut
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.traits import TraitInput
-from traitbench.errors import UnresolvedAttribute
+from traitbench.errors import (
+    AttributeNotFound,
+    InvalidHandle,
+    ModelArchived,
+    ModelNotFound,
+    ModelNotTrained,
+    NamespaceForbidden,
+    UnresolvedAttribute,
+    ValidationFailed,
+    VersionNotFound,
+)
 from traitbench.names import pin
 from traitbench.operations import attributes, bundles, models, rules, training, versions
 from traitbench.operations.access import Caller
@@ -184,6 +195,88 @@ def test_an_alias_to_a_model_that_the_key_cannot_read_does_not_say_whether_it_ex
     assert (there.details["code"], missing.details["code"]) == ("model_not_found", "model_not_found")
     assert len(there.message) == len(missing.message)
     _remove(context, "MOOD")
+
+
+# ---- aliases ---------------------------------------------------------------------------------------------------------
+
+
+def _put(context: Context, name: str, handle: str, trait: str = "work-mood", namespace: str = "local") -> Attribute:
+    return attributes.put(context, AUTHOR, namespace, name, AttributePut(handle=handle, trait=trait))
+
+
+def test_an_alias_is_set_moved_listed_and_removed_and_its_removal_is_undone_by_what_it_returns(
+    context: Context, made: Made
+) -> None:
+    handle = made.in_("local")
+    first = _put(context, "TOXICITY", handle, "Mood at work")
+    assert first.model_dump(exclude={"set_at"}) == {
+        **{"name": "TOXICITY", "handle": handle, "trait": "work-mood", "by": AUTHOR.key_id},
+    }
+    moved = _put(context, "TOXICITY", pin(handle, "v1"))
+    assert (moved.handle, attributes.get(context, AUTHOR, "local", "TOXICITY")) == (pin(handle, "v1"), moved)
+    insult = _put(context, "INSULT", handle)
+    page = attributes.list_attributes(context, AUTHOR, "local", limit=1)
+    rest = attributes.list_attributes(context, AUTHOR, "local", limit=1, cursor=page.next_cursor)
+    assert [*page.items, *rest.items] == [insult, moved]
+    removed = attributes.delete(context, AUTHOR, "local", "TOXICITY")
+    assert removed == moved
+    with pytest.raises(AttributeNotFound):
+        attributes.get(context, AUTHOR, "local", "TOXICITY")
+    with pytest.raises(AttributeNotFound):
+        attributes.delete(context, AUTHOR, "local", "TOXICITY")
+    again = _put(context, "TOXICITY", removed.handle, removed.trait)
+    assert again.model_dump(exclude={"set_at"}) == moved.model_dump(exclude={"set_at"})
+    for name in ("TOXICITY", "INSULT"):
+        _remove(context, name)
+
+
+def test_an_alias_needs_a_name_a_version_that_scores_and_one_of_its_traits(context: Context, made: Made) -> None:
+    handle, foreign, draft = made.in_("local"), made.in_("elsewhere"), author.new_model(context)
+    archived = made.in_("local")
+    models.delete(context, AUTHOR, archived)
+    for name in ("toxicity", "1A", "_A", "A-B", "A B", "Ä", "A" * 65, "A\n", "", "\ud800"):
+        with pytest.raises(ValidationFailed) as refused:
+            _put(context, name, handle)
+        assert refused.value.details["errors"][0]["loc"] == ["name"]
+    with pytest.raises(ValidationFailed) as refused:
+        _put(context, "MOOD", handle, "anger")
+    assert refused.value.details["errors"][0]["loc"] == ["trait"]
+    assert refused.value.details["known_traits"] == [{"key": "work-mood", "name": "Mood at work"}]
+    for of, refusal in (
+        ("No Handle", InvalidHandle),
+        (foreign, ModelNotFound),
+        ("local.missing", ModelNotFound),
+        (pin(handle, "v2"), VersionNotFound),
+        (pin(handle, "live"), VersionNotFound),
+        (draft, ModelNotTrained),
+        (archived, ModelArchived),
+    ):
+        with pytest.raises(refusal):
+            _put(context, "MOOD", of)
+    assert attributes.list_attributes(context, AUTHOR, "local").items == []
+    public = made.in_("demo")
+    assert _put(context, "A" * 64, public).handle == public
+    _remove(context, "A" * 64)
+
+
+def test_aliases_belong_to_the_keys_of_a_namespace(context: Context, made: Made) -> None:
+    public = made.in_("demo")
+    attributes.put(context, EVERYWHERE, "demo", "MOOD", AttributePut(handle=public, trait="work-mood"))
+    assert attributes.get(context, EVERYWHERE, "demo", "MOOD").by == EVERYWHERE.key_id
+    for caller in (SCORER, STRANGER):
+        assert attributes.get(context, caller, "demo", "MOOD").by is None
+        assert [each.by for each in attributes.list_attributes(context, caller, "demo").items] == [None]
+    for namespace in ("demo", "elsewhere", "No Namespace"):
+        with pytest.raises(NamespaceForbidden):
+            _put(context, "MOOD", public, namespace=namespace)
+        with pytest.raises(NamespaceForbidden):
+            attributes.delete(context, AUTHOR, namespace, "MOOD")
+    for namespace in ("elsewhere", "missing", "No Namespace"):
+        with pytest.raises(NamespaceForbidden):
+            attributes.list_attributes(context, AUTHOR, namespace)
+        with pytest.raises(NamespaceForbidden):
+            attributes.get(context, AUTHOR, namespace, "MOOD")
+    _remove(context, "MOOD", namespace="demo")
 
 
 def test_a_second_comment_asks_sqlite_nothing_and_postgresql_little(context: Context, made: Made) -> None:

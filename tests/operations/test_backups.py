@@ -28,7 +28,9 @@ from tests.contexts import (
 from tests.operations.author import QUICK, get, samples_of, score
 from tests.size import sized
 from tests.store.of_0_2_0 import make_0_2_0
-from traitbench.operations import keys, models, samples, training, versions
+from traitbench.contract.attributes import AttributePut
+from traitbench.contract.operations import SCORES_SCORE
+from traitbench.operations import attributes, keys, models, proposed, samples, training, versions
 from traitbench.operations.backups import BackupRefused, backup, restore
 from traitbench.operations.context import Context
 from traitbench.settings import Settings
@@ -41,10 +43,15 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[Context]:
-    """A service with a trained model, a queued run, a deleted sample and a key; it has no worker."""
+    """A service with a trained model, an alias, a proposed label, a queued run, a deleted sample and a key.
+
+    It has no worker.
+    """
     with fresh_settings(tmp_path_factory.mktemp("source")) as settings, opened(settings, runs=False) as context:
         keys.create(context.engine, scope="scoring", namespaces=("local",), name="CI")
-        trained_here(context)
+        trained = trained_here(context)
+        attributes.put(context, AUTHOR, "local", "WARMTH", AttributePut(handle=trained, trait="warmth"))
+        proposed.propose(context, AUTHOR, SCORES_SCORE, trained, trait="warmth", text="how kind", value=1.0)
         waiting = draft(context, warm=3, cold=3)
         samples.delete(context, AUTHOR, waiting, samples_of(context, waiting)[-1].id)
         training.start(context, AUTHOR, waiting, QUICK)
@@ -90,10 +97,12 @@ def test_everything_is_there_again_on_either_database(source: Context, file: Pat
         with opened(settings, runs=False) as context:
             assert _handles(context) == _handles(source)
             assert [key.name for key in keys.every(context.engine).items()] == ["CI"]
+            assert attributes.resolve(context, AUTHOR, "WARMTH") == attributes.resolve(source, AUTHOR, "WARMTH")
             for handle in _handles(source):
                 before = get(source, handle)
                 assert get(context, handle) == before
                 if before.state == "ready":
+                    assert [each.text for each in proposed.list_proposed(context, AUTHOR, handle).items] == ["how kind"]
                     assert score(context, handle).scores == score(source, handle).scores
             # The last sample of the source was deleted: its id is not used again.
             with reading(source.engine) as connection:

@@ -18,11 +18,13 @@ from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import ModelUpdate, TrainRequest
 from traitbench.errors import Unauthenticated
 from traitbench.operations import (
+    attributes,
     bundles,
     keys,
     model_runs,
     models,
     operating,
+    proposed,
     sample_changes,
     samples,
     synthesis,
@@ -41,7 +43,10 @@ pytestmark = ON_SQLITE
 
 WORD = "quokkaplume"
 ON = ModelUpdate(zero_data_retention=True)
-OWNER = {"tb_models": "id", "tb_keys": None, "tb_workers": None, "tb_version_positions": None}
+OWNER = {
+    "tb_models": "id",
+    **dict.fromkeys(("tb_keys", "tb_workers", "tb_version_positions", "tb_attributes")),
+}
 """What tells a model's rows, where it is not `model_id`; None for tables without a model, or with those of versions."""
 
 KINDS: dict[type, Any] = {tables.Moment: "yesterday", Float: "high", type(tables.runs.c.options.type): f'[{{"{WORD}'}
@@ -83,6 +88,10 @@ def _made(context: Context, exported: Bundle) -> str:
         f" VALUES ({mine}, 1, 1, 1, 2, X'00')",
         "INSERT INTO tb_undo_samples (change_id, sample_id, sample)"
         f" SELECT id, 1, '{WORD}' FROM tb_sample_changes WHERE model_id = {mine}",
+        "INSERT INTO tb_proposed_labels (model_id, trait, text, content_sha256, value, proposed_at)"
+        f" VALUES ({mine}, 'warmth', '{WORD}', '', 1.0, 1)",
+        "INSERT OR REPLACE INTO tb_attributes (namespace, name, handle, trait, set_at)"
+        " VALUES ('local', 'WARMTH', :handle, 'warmth', 1)",
         "UPDATE tb_models SET run_id = :handle WHERE handle = :handle",
         f"UPDATE tb_traits SET kind = 'intrinsic', name = '{WORD} name', positive_label = '{WORD} +', negative_label ="
         f" '{WORD} -', discrimination = 0.9, explained_variance = 0.5, discovery = :words WHERE model_id = {mine}",
@@ -92,7 +101,7 @@ def _made(context: Context, exported: Bundle) -> str:
     ):
         in_file(context, statement, handle=handle, words=json.dumps(words))
     holding = {"tb_traits", "tb_snapshots", "tb_rejected_texts", "tb_replaced_samples", "tb_undo_samples"}
-    assert _holding(context, handle) == holding
+    assert _holding(context, handle) == holding | {"tb_proposed_labels"}
     return handle
 
 
@@ -117,6 +126,9 @@ def _lists(context: Context, handle: str, *, state: str) -> None:
     samples.list_samples(context, AUTHOR, handle)
     synthesis.rejected(context, AUTHOR, handle)
     sample_changes.history(context, AUTHOR, handle)
+    proposed.list_proposed(context, AUTHOR, handle)
+    aliases = attributes.list_attributes(context, SCORER, "local")
+    assert [*(each.name for each in aliases.items), *(row.item for row in aliases.unreadable)] == ["WARMTH"]
     sample_changes.sweep(context.engine)
     assert "key_spoilt" in [
         *(key.id for key in keys.every(context.engine).items()),
@@ -131,6 +143,7 @@ def _holding(context: Context, handle: str) -> set[str]:
     """The tables with rows of the model that contain the word."""
     mine = "(SELECT id FROM tb_models WHERE handle = :handle)"
     with_id = "tb_traits tb_samples tb_kept_vectors tb_versions tb_tags tb_rejected_texts tb_replaced_samples tb_runs"
+    with_id += " tb_proposed_labels"
     of = {
         "tb_models": f"id = {mine}",
         "tb_snapshots": f"version_id IN (SELECT id FROM tb_versions WHERE model_id = {mine})",

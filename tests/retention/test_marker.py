@@ -26,19 +26,20 @@ import pytest
 
 from tests.app.processes import Started, serving
 from tests.conftest import not_none, train
-from tests.contexts import ON_BOTH, ON_SQLITE, done_here, fresh_settings, opened, until
+from tests.contexts import AUTHOR, ON_BOTH, ON_SQLITE, done_here, fresh_settings, opened, until
 from tests.contract.world import served
 from tests.extract.loopback import ANY_PORT, page, serve, this_machine
 from tests.patience import PATIENCE_S
 from tests.retention.marks import files, mark, marks_in, rows
 from tests.size import sized
 from traitbench.client import Traitbench
+from traitbench.contract.operations import SCORES_SCORE
 from traitbench.contract.sample_changes import SampleEdit
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
-from traitbench.errors import FeatureUnavailable, SamplesPurged
+from traitbench.errors import FeatureUnavailable, SamplesPurged, ValidationFailed
 from traitbench.extract import extract
-from traitbench.operations import keys
+from traitbench.operations import keys, proposed
 from traitbench.service.app import create_app
 
 SAMPLE, NAME, FEEDBACK, DRAFT, FLIGHT = (mark(name) for name in ("sample", "name", "feedback", "draft", "flight"))
@@ -137,6 +138,7 @@ def test_what_was_fetched_is_in_no_row_file_or_log(
     # At DEBUG it logs every row that it reads.
     caplog.set_level(logging.INFO, "sqlalchemy")
     result, address, passing = mark("told"), mark("address"), [mark("fetched"), mark("compared"), mark("extracted")]
+    suggested = mark("suggested")
     with (
         serve(lambda request: [_letter(request, [result, *passing])]) as site,
         fresh_settings(tmp_path / "home") as settings,
@@ -164,17 +166,26 @@ def test_what_was_fetched_is_in_no_row_file_or_log(
         fetch()
         assert marks_in(look(), [address, *passing]) == []
         client.scores.score("local.told", url(result), feedback={"warmth": 1})
-        assert [word for word in (result, address) if not marks_in(rows(context.engine), [word])] == []
+        proposed.propose(context, AUTHOR, SCORES_SCORE, "local.told", **_verdict(suggested))
+        assert [word for word in (result, address, suggested) if not marks_in(rows(context.engine), [word])] == []
         assert client.models.update("local.told", zero_data_retention=True).zero_data_retention
-        assert marks_in(look(), [result, address, *passing]) == []
+        assert marks_in(look(), [result, address, suggested, *passing]) == []
         fetch()
         with pytest.raises(FeatureUnavailable):
             client.scores.score("local.told", url(result), feedback={"warmth": 1})
-        assert marks_in(look(), [result, address, *passing]) == []
+        with pytest.raises(FeatureUnavailable):
+            proposed.propose(context, AUTHOR, SCORES_SCORE, "local.told", **_verdict(suggested))
+        with pytest.raises(ValidationFailed):
+            proposed.propose(context, AUTHOR, SCORES_SCORE, "local.told", **_verdict(f"{suggested}\0"))
+        assert marks_in(look(), [result, address, suggested, *passing]) == []
     printed = capfd.readouterr()
     output = {"log": caplog.text.encode(), "stdout": printed.out.encode(), "stderr": printed.err.encode()}
     assert output["log"]
-    assert marks_in(output | files(tmp_path), [result, address, *passing]) == []
+    assert marks_in(output | files(tmp_path), [result, address, suggested, *passing]) == []
+
+
+def _verdict(text: str) -> dict[str, Any]:
+    return {"trait": "warmth", "text": text, "value": 1.0, "community": text, "client_token": text}
 
 
 # ---- the ways in -----------------------------------------------------------------------------------------------------

@@ -5,8 +5,10 @@ from types import TracebackType
 
 import httpx
 
+from traitbench.client.attributes import AsyncAttributes
 from traitbench.client.connection import AsyncConnection
 from traitbench.client.models import AsyncModels
+from traitbench.client.proposed import AsyncProposedLabels
 from traitbench.client.samples import AsyncSamples
 from traitbench.client.scores import AsyncScores
 from traitbench.client.traits import AsyncTraits
@@ -77,3 +79,5 @@ class AsyncClient:
         self.samples = AsyncSamples(connection)
         self.versions = AsyncVersions(connection)
         self.scores = AsyncScores(connection)
+        self.attributes = AsyncAttributes(connection)
+        self.proposed = AsyncProposedLabels(connection)

@@ -1,8 +1,10 @@
 """Attributes on the wire: names of Perspective's, and the traits that they mean (core/docs/api.md, "Attributes")."""
 
 import re
+from typing import Annotated
 
-from traitbench.contract.fields import NotBlank, Received, Returned, Text, Time
+from traitbench.contract.fields import NotBlank, Received, Returned, Text, Time, schema
+from traitbench.names import HANDLE, TAG
 
 ATTRIBUTE = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 """The grammar of an attribute's name."""
@@ -14,7 +16,7 @@ class AttributePut(Received):
     The handle may be pinned to a version or a tag. Without a pin, the active version scores.
     """
 
-    handle: Text
+    handle: Annotated[Text, schema(pattern=f"^{HANDLE.pattern}(@{TAG.pattern})?$")]
     trait: NotBlank
 
 

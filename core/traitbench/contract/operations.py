@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from traitbench import errors
+from traitbench.contract.attributes import Attribute, AttributePut
 from traitbench.contract.batches import BatchLine, BatchRequest
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.comparisons import VersionsCompareRequest, VersionsComparison
@@ -40,7 +41,9 @@ from traitbench.contract.operation import (
 )
 from traitbench.contract.page import (
     ActivationPage,
+    AttributePage,
     ModelPage,
+    ProposedPage,
     SampleChangePage,
     SamplePage,
     VersionPage,
@@ -50,6 +53,7 @@ from traitbench.contract.perspective import (
     AnalyzeCommentRequest,
     AnalyzeCommentResponse,
 )
+from traitbench.contract.proposed import ProposedDeleted
 from traitbench.contract.sample_changes import SampleChange, SampleFields, SamplesApply
 from traitbench.contract.samples import (
     RejectedTexts,
@@ -80,7 +84,15 @@ _SAME = {"handle": "$request.path.handle"}
 _OF_MODEL = (
     *("models.get", "models.update", "models.train", "models.retrain", "models.export", "models.delete", "models.fork"),
     *("traits.add", "traits.list", "traits.discover", "samples.add", "samples.list", "samples.synthesize"),
-    *("samples.plan", "versions.list", "versions.activations", "scores.score", "scores.compare", "scores.batch"),
+    *(
+        "samples.plan",
+        "proposed.list",
+        "versions.list",
+        "versions.activations",
+        "scores.score",
+        "scores.compare",
+        "scores.batch",
+    ),
 )
 
 
@@ -96,7 +108,11 @@ HEALTH = Operation("service.health", "GET /health", OPEN, Health)
 OPENAPI = Operation("service.openapi", "GET /openapi.json", OPEN, cast("type[Any]", dict[str, Any]))
 DOCS = Operation("service.docs", "GET /docs", OPEN, _NO_JSON, offers=(HTML,))
 ME = Operation(
-    "service.me", "GET /me", READ, Me, then=_each({"namespace": "$response.body#/namespaces/0"}, "models.list")
+    "service.me",
+    "GET /me",
+    READ,
+    Me,
+    then=_each({"namespace": "$response.body#/namespaces/0"}, "models.list", "attributes.list"),
 )
 METRICS = Operation("metrics", "GET /metrics", LOCAL, _NO_JSON, offers=(TEXT,))
 EXTRACT = Operation("extract", "POST /extract", READ, Extracted, ExtractRequest, failures=(errors.UrlNotFetchable,))
@@ -260,6 +276,50 @@ TRAITS_DISCOVER = Operation(
     needs_body=False,
 )
 
+# ---- attributes ------------------------------------------------------------------------------------------------------
+
+_NAMED = {"namespace": "$request.path.namespace", "name": "$response.body#/name"}
+
+ATTRIBUTES_LIST = Operation(
+    "attributes.list",
+    "GET /namespaces/{namespace}/attributes",
+    READ,
+    AttributePage,
+    failures=(errors.NamespaceForbidden, errors.InvalidCursor),
+    then=_each({**_NAMED, "name": "$response.body#/items/0/name"}, "attributes.get"),
+)
+ATTRIBUTES_GET = Operation(
+    "attributes.get",
+    "GET /namespaces/{namespace}/attributes/{name}",
+    READ,
+    Attribute,
+    failures=(errors.NamespaceForbidden, errors.AttributeNotFound),
+)
+ATTRIBUTES_PUT = Operation(
+    "attributes.put",
+    "PUT /namespaces/{namespace}/attributes/{name}",
+    WRITE,
+    Attribute,
+    AttributePut,
+    transitions=("use",),
+    # The model is in the body.
+    failures=(errors.InvalidHandle, errors.ModelNotFound, errors.VersionNotFound),
+    then=_each(_NAMED, "attributes.get", "attributes.delete"),
+)
+ATTRIBUTES_DELETE = Operation(
+    "attributes.delete",
+    "DELETE /namespaces/{namespace}/attributes/{name}",
+    WRITE,
+    Attribute,
+    failures=(errors.AttributeNotFound,),
+    then={
+        "attributes.put": {
+            **_NAMED,
+            BODY: {"handle": "$response.body#/handle", "trait": "$response.body#/trait"},
+        }
+    },
+)
+
 # ---- samples ---------------------------------------------------------------------------------------------------------
 
 SAMPLES_ADD = Operation(
@@ -364,6 +424,18 @@ SAMPLES_SYNTHESIZE = Operation(
     then=_each(_SAME, "models.get", "samples.list", "samples.rejected"),
     needs_body=False,
 )
+
+# ---- proposed labels -------------------------------------------------------------------------------------------------
+
+PROPOSED_LIST = Operation(
+    "proposed.list",
+    "GET /models/{handle}/proposed",
+    OWNED_READ,
+    ProposedPage,
+    failures=(errors.InvalidCursor,),
+    then=_each(_SAME, "proposed.delete"),
+)
+PROPOSED_DELETE = Operation("proposed.delete", "DELETE /models/{handle}/proposed", WRITE, ProposedDeleted)
 
 # ---- versions --------------------------------------------------------------------------------------------------------
 

@@ -4,8 +4,10 @@ from typing import Annotated, Generic, TypeVar
 
 from pydantic import Field
 
+from traitbench.contract.attributes import Attribute
 from traitbench.contract.fields import Count, Returned, Unreadable, schema
 from traitbench.contract.models import Model
+from traitbench.contract.proposed import ProposedLabel
 from traitbench.contract.sample_changes import SampleChange
 from traitbench.contract.samples import Sample
 from traitbench.contract.versions import Activation, Version, VersionSample
@@ -65,3 +67,11 @@ class SampleChangePage(Page[SampleChange]):
 
     With `sample_id`, `samples` of each has only that sample.
     """
+
+
+class ProposedPage(Page[ProposedLabel]):
+    """Proposed labels, newest first."""
+
+
+class AttributePage(Page[Attribute]):
+    """The aliases of a namespace, sorted by name."""

@@ -49,12 +49,15 @@ def check(
     handle: str | None = None,
     *,
     trait: str | None = None,
+    namespace: str | None = None,
 ) -> None:
     """Raise what a call of this operation would raise before its body is read.
 
-    A `trait` in the path must exist too. Permission is checked before existence, cached or not: response time must not
-    reveal whether another tenant's model exists.
+    The path has the `handle` of a model, a `namespace`, or neither. A `trait` in the path must exist too. Permission is
+    checked before existence, cached or not: response time must not reveal whether another tenant's model exists.
     """
+    if namespace is not None:
+        check_namespace(context, caller, operation, namespace)
     if handle is None:
         check_scope(caller, operation)
         return
@@ -73,6 +76,14 @@ def check_scope(caller: Caller, operation: Operation[Any]) -> None:
     """Raise `InsufficientScope` if the operation needs an authoring key and the caller's is not one."""
     if operation.rule.scope == "authoring" and caller.scope != "authoring":
         raise InsufficientScope("This needs a key with the scope authoring.", details={"scope": caller.scope})
+
+
+def check_namespace(context: "Context", caller: Caller, operation: Operation[Any], namespace: str) -> None:
+    """Raise unless scope and namespace allow an operation whose path names a namespace but no model."""
+    check_scope(caller, operation)
+    public = operation.rule.reach == "read" and namespace in context.settings.public_namespaces
+    if namespace not in caller.namespaces and not public:
+        raise NamespaceForbidden("The key does not own this namespace.", details={"namespace": namespace[:200]})
 
 
 def permit(context: "Context", caller: Caller, operation: Operation[Any], handle: str) -> Handle:

@@ -10,8 +10,10 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from traitbench.contract import operations
-from traitbench.contract.attributes import ATTRIBUTE
+from traitbench.contract.attributes import ATTRIBUTE, Attribute, AttributePut
+from traitbench.contract.page import LARGEST_PAGE, AttributePage
 from traitbench.errors import (
+    AttributeNotFound,
     ModelArchived,
     ModelNotFound,
     ModelNotTrained,
@@ -26,13 +28,72 @@ from traitbench.operations.access import Caller
 from traitbench.operations.context import Context
 from traitbench.store import attributes
 from traitbench.store.attributes import Meaning
-from traitbench.store.database import reading
+from traitbench.store.cursors import PageRequest
+from traitbench.store.database import reading, writing
 
 _MOST_NAMED = 20
 _GONE = (
     *(ModelNotFound, NamespaceForbidden, ModelArchived, ModelNotTrained),
     *(VersionNotFound, TagNotFound, ValidationFailed),
 )
+
+
+def list_attributes(
+    context: Context, caller: Caller, namespace: str, *, limit: int = 100, cursor: str | None = None
+) -> AttributePage:
+    """One page of the aliases of a namespace, by name."""
+    access.check_namespace(context, caller, operations.ATTRIBUTES_LIST, namespace)
+    asked = PageRequest.of(str, f"attributes {namespace}", limit, cursor, most=LARGEST_PAGE)
+    with reading(context.engine) as connection:
+        page = AttributePage(**asked.fields(attributes.page(connection, namespace, asked)))
+    return page.model_copy(update={"items": [_shown(caller, namespace, each) for each in page.items]})
+
+
+def get(context: Context, caller: Caller, namespace: str, name: str) -> Attribute:
+    """One alias."""
+    access.check_namespace(context, caller, operations.ATTRIBUTES_GET, namespace)
+    with reading(context.engine) as connection:
+        return _shown(caller, namespace, _require(attributes.find(connection, namespace, name), name))
+
+
+def put(context: Context, caller: Caller, namespace: str, name: str, body: AttributePut) -> Attribute:
+    """Set an alias. The trait must be one of the version that the handle names, which the key must be able to score."""
+    access.check_namespace(context, caller, operations.ATTRIBUTES_PUT, namespace)
+    if not ATTRIBUTE.fullmatch(name):
+        message = "use A-Z, 0-9 and _, up to 64, and begin with a letter"
+        raise rules.invalid([rules.problem(["name"], "invalid_name", message)], thing="The attribute")
+    access.permit(context, caller, operations.SCORES_SCORE, body.handle)
+    served = serving.now(context, body.handle, None)
+    if serving.unknown_traits(served.snapshot, [body.trait]):
+        unknown = [rules.unknown_trait(["trait"], body.trait, owner="version")]
+        raise rules.invalid(unknown, thing="The attribute", known=serving.known_traits(served.snapshot))
+    rules.require("use", served.model)
+    trait = serving.trait_key(served.snapshot, body.trait)
+    with writing(context.engine) as connection:
+        attributes.put(connection, namespace, name, handle=body.handle, trait=trait, by=caller.label, now=rules.now())
+        return _require(attributes.find(connection, namespace, name), name)
+
+
+def delete(context: Context, caller: Caller, namespace: str, name: str) -> Attribute:
+    """Remove an alias and return it: whoever sets it again has undone this."""
+    access.check_namespace(context, caller, operations.ATTRIBUTES_DELETE, namespace)
+    with writing(context.engine) as connection:
+        removed = _require(attributes.find(connection, namespace, name), name)
+        attributes.remove(connection, namespace, name)
+        return removed
+
+
+def _require(attribute: Attribute | None, name: str) -> Attribute:
+    if attribute is None:
+        raise AttributeNotFound(
+            f"The namespace has no alias for the attribute {rules.quoted(name)}.", details={"attribute": name[:200]}
+        )
+    return attribute
+
+
+def _shown(caller: Caller, namespace: str, attribute: Attribute) -> Attribute:
+    owns = caller.scope == "authoring" and namespace in caller.namespaces
+    return attribute if owns else attribute.model_copy(update={"by": None})
 
 
 class AttributeTrait(NamedTuple):

@@ -24,7 +24,7 @@ from traitbench.operations import access, model_runs, retention, retraining, rul
 from traitbench.operations.access import Caller
 from traitbench.operations.context import LISTING, Context
 from traitbench.operations.trait_names import TraitIndex
-from traitbench.store import models, runs, text_vectors, traits
+from traitbench.store import models, proposed_labels, runs, text_vectors, traits
 from traitbench.store.cursors import PageRequest
 from traitbench.store.database import reading, writing
 from traitbench.store.models import ModelRow
@@ -158,6 +158,7 @@ def delete(context: Context, caller: Caller, handle: str) -> ModelDeleted:
             restored_as = _state_without_run(model) if run is None else model_runs.state_after(run, model)
             models.archive(connection, model, now=rules.now(), restored_as=restored_as)
         text_vectors.forget(connection, model.id)
+        proposed_labels.remove(connection, model.id)
         if run:
             # A run has no status for this, so it fails with a code of its own. The worker notices at its next report;
             # until then a long step goes on without effect. Ending it at once would kill the worker with its other

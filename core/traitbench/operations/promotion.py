@@ -21,6 +21,7 @@ from traitbench.store import (
     activations,
     copies,
     models,
+    proposed_labels,
     samples,
     text_vectors,
     traits,
@@ -60,6 +61,7 @@ def promote(context: Context, caller: Caller, handle: str, body: PromoteRequest)
         if not body.keep:
             models.archive(connection, fork, now=rules.now(), restored_as=fork.state)
             text_vectors.forget(connection, fork.id)
+            proposed_labels.remove(connection, fork.id)
             if model.zero_data_retention:
                 # Archived, it could not be switched on there.
                 models.change(connection, fork.id, now=rules.now(), zero_data_retention=True)

@@ -147,6 +147,12 @@ def unknown_traits(snapshot: Snapshot, names: list[str]) -> list[dict[str, Any]]
     ]
 
 
+def trait_key(snapshot: Snapshot, name: str) -> str:
+    """The key of the trait of a version with this key or name."""
+    (index,) = card.choose(snapshot, [name])
+    return snapshot.traits[index].key
+
+
 def known_traits(snapshot: Snapshot) -> dict[str, Any]:
     """The traits of a version as details of an error."""
     return rules.known_traits([(trait.key, trait.name) for trait in snapshot.traits])

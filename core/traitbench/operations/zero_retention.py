@@ -23,6 +23,7 @@ from traitbench.errors import Unavailable, UnreadableRow
 from traitbench.operations import model_runs, retention, rules
 from traitbench.store import (
     models,
+    proposed_labels,
     rejected_texts,
     replaced_samples,
     runs,
@@ -73,6 +74,7 @@ def purge(connection: Connection, model_id: int) -> None:
     samples.purge(connection, model_id)
     sample_changes.purge(connection, model_id)
     rejected_texts.forget(connection, model_id)
+    proposed_labels.remove(connection, model_id)
     replaced_samples.purge(connection, model_id)
     version_samples.purge(connection, model_id)
     version_positions.purge(connection, model_id)

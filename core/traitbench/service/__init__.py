@@ -1,9 +1,11 @@
-"""The HTTP layer of the API under `/v1`, without domain logic (core/docs/contract.md, section 1).
+"""The HTTP layer of the API, without domain logic (core/docs/contract.md, section 1).
 
-- Endpoints: `models`, `traits`, `samples`, `versions`, `scores`, `batches`, `comparisons`, `extracts`, `open`;
-  `direct` is the short path of a score, `import_process` a child for large imports.
-- What they share: `caller`, `body`, `strict_json`, `parameters`, `capacity`.
-- Around them: `app`, `trusted_requests`, `request_id`, `errors`, `observability`, `metrics`.
+- Endpoints: `models`, `traits`, `samples`, `proposed`, `attributes`, `versions`, `scores`, `batches`, `comparisons`,
+  `extracts`, `about`; `direct` is the short path of a score, `import_process` a child for large imports. Doors, which
+  speak the wires of other programs: `perspective`.
+- What they share: `routing`, `caller`, `sent_keys`, `body`, `strict_json`, `parameters`, `capacity`.
+- Around them: `app`, `trusted_requests`, `addresses`, `anonymous`, `request_id`, `errors`, `observability`, `metrics`,
+  `request_spans`.
 - The description: `openapi`.
 - The process: `embedded` (opens everything), `serve` (one port), `connections` (its limits).
 """

@@ -18,6 +18,7 @@ from traitbench.errors import InternalError, MethodNotAllowed, RouteNotFound, Tr
 from traitbench.operations.context import Context
 from traitbench.service import (
     about,
+    attributes,
     batches,
     comparisons,
     extracts,
@@ -25,6 +26,7 @@ from traitbench.service import (
     models,
     parameters,
     perspective,
+    proposed,
     samples,
     scores,
     traits,
@@ -40,7 +42,21 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 # Routes are matched in this order, so the most used come first.
-RESOURCES = (scores, perspective, batches, models, traits, samples, versions, comparisons, extracts, about, metrics)
+RESOURCES = (
+    scores,
+    perspective,
+    batches,
+    models,
+    traits,
+    samples,
+    versions,
+    comparisons,
+    extracts,
+    attributes,
+    proposed,
+    about,
+    metrics,
+)
 
 # FastAPI's own telemetry would record error messages, and send them to wherever variables of other programs say.
 SILENT: Any = dict.fromkeys(("tracing", "metrics", "logs", "operation_spans", "auto_configure"), False)

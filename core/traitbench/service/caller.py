@@ -22,7 +22,7 @@ from traitbench.service.parameters import negotiate, only_known
 from traitbench.service.request_id import request_id, segment
 from traitbench.service.sent_keys import secret_of
 
-_HANDLE, _TRAIT = "handle", "key"
+_HANDLE, _TRAIT, _NAMESPACE = "handle", "key", "namespace"
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ class CallerCheck:
 
     def _admitted(self, request: Request, context: Context) -> Call:
         caller = keys.caller(context, secret_of(request.scope, self.operation.key_from))
-        handle, trait = (request.path_params.get(name) for name in (_HANDLE, _TRAIT))
-        access.check(context, caller, self.operation, handle, trait=trait and segment(trait))
+        handle, trait, namespace = (request.path_params.get(name) for name in (_HANDLE, _TRAIT, _NAMESPACE))
+        access.check(context, caller, self.operation, handle, trait=trait and segment(trait), namespace=namespace)
         if not self.operation.open_query:
             only_known(request)
         media_type = negotiate(",".join(request.headers.getlist("accept")), self.operation.offers)

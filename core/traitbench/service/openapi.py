@@ -37,6 +37,8 @@ TAGS = (
     "models",
     "traits",
     "samples",
+    "proposed",
+    "attributes",
     "versions",
     "scores",
     "extract",

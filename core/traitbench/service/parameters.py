@@ -9,12 +9,13 @@ from fastapi import Path, Query, Response
 from pydantic import AfterValidator, BeforeValidator, Field
 from starlette.requests import Request
 
+from traitbench.contract.attributes import ATTRIBUTE
 from traitbench.contract.fields import Text, plainly
 from traitbench.contract.models import Effort, RunStarted, State
 from traitbench.contract.page import LARGEST_CHANGE_PAGE, LARGEST_PAGE, LARGEST_POSITION_PAGE, LARGEST_SAMPLE_PAGE
 from traitbench.contract.samples import LONGEST_SEARCH, MOST_SAMPLES, Pole, Provenance
 from traitbench.errors import InvalidParameter, NotAcceptable
-from traitbench.names import HANDLE, TAG, TAG_SCHEMA
+from traitbench.names import HANDLE, NAMESPACE, TAG, TAG_SCHEMA
 from traitbench.service import strict_json
 from traitbench.service.request_id import segment
 
@@ -133,6 +134,15 @@ OfIds = Annotated[
         json_schema_extra={"pattern": f"^{_IDS.pattern}$"},
     ),
 ]
+OfProposed = Annotated[
+    str | None,
+    BeforeValidator(_ids),
+    Query(
+        description=f"Only the proposed labels with these ids, at most {MOST_SAMPLES}, with commas between them. "
+        "Without it, all of them.",
+        json_schema_extra={"pattern": f"^{_IDS.pattern}$"},
+    ),
+]
 
 Pending = Annotated[
     bool | None,
@@ -223,6 +233,12 @@ PinnedHandle = Annotated[
 TraitName = Annotated[str, AfterValidator(segment), Path(description="Key or name of a trait; keys take precedence.")]
 SampleId = Annotated[int, BeforeValidator(_number), Path(description="Id of a sample.")]
 ChangeId = Annotated[int, BeforeValidator(_number), Path(description="Id of a change of samples.")]
+OwnNamespace = Annotated[str, Path(description="A namespace.", json_schema_extra={"pattern": f"^{NAMESPACE.pattern}$"})]
+AttributeName = Annotated[
+    str,
+    AfterValidator(segment),
+    Path(description="Name of an attribute.", json_schema_extra={"pattern": f"^{ATTRIBUTE.pattern}$"}),
+]
 VersionName = Annotated[str, Path(description="`vN`, a tag, or `active`.")]
 TagName = Annotated[
     str,

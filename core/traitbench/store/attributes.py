@@ -10,7 +10,7 @@ from traitbench.contract.attributes import Attribute
 from traitbench.store import tables
 from traitbench.store.cursors import PageRequest
 from traitbench.store.database import insert
-from traitbench.store.rows import ListingRows, read_listing
+from traitbench.store.rows import ListingRows, one_of, read_listing
 
 _ATTRIBUTES, _MODELS, _TRAITS = tables.attributes.c, tables.models.c, tables.traits.c
 _SHOWN = select(*(_ATTRIBUTES[name] for name in Attribute.model_fields))
@@ -66,8 +66,12 @@ def page(connection: Connection, namespace: str, asked: PageRequest[str]) -> Lis
 
 def find(connection: Connection, namespace: str, name: str) -> Attribute | None:
     """The alias of a namespace for a name."""
-    row = connection.execute(_ONE, {"namespace": namespace, "name": name}).one_or_none()
-    return None if row is None else _attribute(row)
+
+    def read() -> Attribute | None:
+        row = connection.execute(_ONE, {"namespace": namespace, "name": name}).one_or_none()
+        return None if row is None else _attribute(row)
+
+    return one_of(read, "The attribute")
 
 
 def put(

@@ -446,6 +446,25 @@ rejected_texts = Table(
     sqlite_autoincrement=True,
 )
 
+# Labels that other programs proposed for texts: nothing is trained with them. As private as samples. The key of the
+# trait, not its id: a promotion makes the traits of a model again.
+proposed_labels = Table(
+    "tb_proposed_labels",
+    metadata,
+    _identity(),
+    _model_id(),
+    Column("trait", _Name, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("content_sha256", String, nullable=False),
+    Column("value", Float, nullable=False),
+    Column("community", Text),
+    Column("client_token", Text),
+    Column("proposed_at", Moment, nullable=False),
+    Index("ix_tb_proposed_labels_model_id_id", "model_id", "id"),
+    Index("ix_tb_proposed_labels_model_id_content_sha256", "model_id", "content_sha256"),
+    sqlite_autoincrement=True,
+)
+
 # What an attribute of Perspective's wire, such as TOXICITY, means in a namespace. The alias of an archived model stays,
 # and holds again when the model is restored.
 attributes = Table(

@@ -6,8 +6,10 @@ from types import TracebackType
 
 import httpx
 
+from traitbench.client._sync.attributes import Attributes
 from traitbench.client._sync.connection import Connection
 from traitbench.client._sync.models import Models
+from traitbench.client._sync.proposed import ProposedLabels
 from traitbench.client._sync.samples import Samples
 from traitbench.client._sync.scores import Scores
 from traitbench.client._sync.traits import Traits
@@ -78,3 +80,5 @@ class Client:
         self.samples = Samples(connection)
         self.versions = Versions(connection)
         self.scores = Scores(connection)
+        self.attributes = Attributes(connection)
+        self.proposed = ProposedLabels(connection)
