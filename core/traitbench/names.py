@@ -81,7 +81,7 @@ def trait_key(name: str) -> str:
 
     Raise `ValidationFailed` if the name has no letter or digit.
     """
-    words = "".join(char if _is_word(char) else " " for char in _folded(name))
+    words = "".join(char if is_word(char) else " " for char in folded(name))
     # A mark without a letter before it is dropped: it would attach to the "_".
     key = "_".join(filter(None, (_without_leading_marks(word) for word in words.split(" "))))
     return _key(key)
@@ -96,11 +96,11 @@ def free_key(key: str, taken: Container[str]) -> str:
 def is_key(text: str) -> bool:
     """Whether `text` is a valid trait key: 1-64 letters, digits and marks of any script, `_` and `-`."""
     return (
-        0 < len(text) <= _LONGEST_KEY and not _is_mark(text[0]) and all(_is_word(char) or char in "_-" for char in text)
+        0 < len(text) <= _LONGEST_KEY and not _is_mark(text[0]) and all(is_word(char) or char in "_-" for char in text)
     )
 
 
-def _folded(name: str) -> str:
+def folded(name: str) -> str:
     """Return the name case-folded for comparison (Unicode, "compatibility caseless matching", D146), in NFKC."""
     folded = unicodedata.normalize("NFD", name)
     for _ in range(2):
@@ -118,7 +118,8 @@ def _key(text: str) -> str:
     return key
 
 
-def _is_word(char: str) -> bool:
+def is_word(char: str) -> bool:
+    """Whether a character is a letter, a digit or a combining mark, in any script."""
     return char.isalnum() or _is_mark(char)
 
 

@@ -67,6 +67,11 @@ BODIES: Mapping[Operation[Any], dict[str, Any]] = {
     operations.SCORES_COMPARE: {"a": "a text", "b": "another"},
     operations.SCORES_BATCH: {"contents": ["a text", "another"]},
     operations.EXTRACT: {"url": "https://nowhere.example"},
+    operations.DECISIONS_ANSWER: {
+        "model": "mine.ready",
+        "state": "a text",
+        "questions": {"q": {"type": "noul", "instructions": "Is it warm?"}},
+    },
 }
 
 _VALUES = {"key": "tone", "sample_id": 1, "change_id": 1, "name": "v1", "namespace": "mine"}

@@ -139,6 +139,12 @@ def story(send: Sent, world: World, end: Callable[[str], None]) -> None:
     ask("scores.compare", on, body=both)
     ask("scores.compare", on, body=both, accept=TEXT)
     ask("scores.batch", on, body={"contents": [greeting, " "], "mode": "static"}, accept="application/x-ndjson")
+    questions = {
+        "kind": {"type": "noul", "instructions": "Is the reply warm?"},
+        "tone": {"type": "choice", "instructions": "How does it sound?", "criteria": {"cold": None, "warm": None}},
+        "scale": {"type": "score", "instructions": "How warm is it?", "criteria": ["cold", "in between", "warm"]},
+    }
+    ask("decisions.answer", body={"model": f"{HANDLE}@v1", "state": {"output": greeting}, "questions": questions})
     ask("extract", body={"url": f"{SITE}/hours"})
     ask("models.delete", copy)
     ask("models.restore", copy)

@@ -10,6 +10,8 @@ from jsonschema import Draft202012Validator
 
 from tests.contract.declared import DECLARED, LOCAL, OPEN, SPECIFIED
 from tests.contract.world import World
+from traitbench.contract.operations import ROUTES
+from traitbench.service import openapi
 
 QUERY: dict[str, dict[str, tuple[int | str | None, dict[str, Any]]]] = {
     "GET /v1/models": {
@@ -89,11 +91,12 @@ def test_operation_ids_are_identifiers_of_their_own(world: World) -> None:
 
 def test_every_answer_has_a_request_id_and_every_error_the_envelope(world: World) -> None:
     for operation in operations(world).values():
+        form = openapi.ERRORS[ROUTES[operation["summary"]].errors_as].__name__
         for status, answer in operation["responses"].items():
             assert "X-Request-Id" in answer["headers"]
             if status >= "400":
                 schema = answer["content"]["application/json"]["schema"]
-                assert schema["allOf"][0] == {"$ref": "#/components/schemas/ErrorEnvelope"}
+                assert schema["allOf"][0] == {"$ref": f"#/components/schemas/{form}"}
                 codes = schema["allOf"][1]["properties"]["error"]["properties"]["code"]["enum"]
                 assert all(f"`{code}`" in answer["description"] for code in codes)
 
@@ -244,6 +247,7 @@ UNBOUNDED = {
         *("ScoreRequest.content", "CompareRequest.a", "CompareRequest.b", "BatchRequest.contents[]"),
         *("ScoreRequest.traits", "CompareRequest.traits", "BatchRequest.traits", "TraitsCreate.traits"),
         *("ScoreRequest.feedback", "VersionsCompareRequest.texts[]", "VersionsCompareRequest.traits"),
+        *("DecisionRequest.state", "DecisionRequest.questions", "DecisionRequest.model"),
     },
     "64 KiB": {
         *("ModelCreate.upstream_sources", "ModelCreate.upstream_sources[]"),

@@ -23,8 +23,10 @@ from tests.conftest import not_none
 from tests.contexts import done_here
 from tests.patience import PATIENCE_S
 from traitbench.contract.bundles import Bundle, digest
+from traitbench.contract.operation import ErrorForm
 from traitbench.operations import keys, model_runs
 from traitbench.operations.context import Context
+from traitbench.service.errors import form_of
 from traitbench.store import runs
 from traitbench.store.database import writing
 from traitbench.store.keys import Scope
@@ -147,7 +149,7 @@ class World:
         answer = Answer(response.status_code, response.headers, response.text, response.json() if is_json else None)
         self._check_id(answer)
         if response.request.method != "HEAD":
-            self._check_envelope(answer)
+            self._check_envelope(answer, form_of(response.request.url.path))
             self._check_declared(response.request, answer)
         return answer
 
@@ -157,10 +159,10 @@ class World:
         assert identity not in self._ids
         self._ids.add(identity)
 
-    def _check_envelope(self, answer: Answer) -> None:
+    def _check_envelope(self, answer: Answer, form: ErrorForm) -> None:
         if answer.status < 400:
             return
-        assert set(answer.body) == {"error"}
+        assert set(answer.body) == ({"error", "detail"} if form == "decision" else {"error"})
         error = answer.body["error"]
         assert set(error) == {"code", "message", "request_id", "details"}
         assert error["request_id"] == answer.headers["x-request-id"]

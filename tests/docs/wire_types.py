@@ -44,8 +44,8 @@ def fields(wire_type: type[BaseModel]) -> Iterator[tuple[str, str, str]]:
 
 def written(schema: Json) -> str:
     """A JSON schema in a few words: `string (1-200 characters) or null`."""
-    if "anyOf" in schema:
-        return " or ".join(written(each) for each in schema["anyOf"])
+    if choices := schema.get("anyOf", schema.get("oneOf")):
+        return " or ".join(written(each) for each in choices)
     if "$ref" in schema:
         return f"`{schema['$ref'].rpartition('/')[2]}`"
     if "enum" in schema or "const" in schema:

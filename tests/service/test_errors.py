@@ -13,7 +13,7 @@ from traitbench.service.errors import _WRITTEN, form_of, status_in
 FAULTS = {"errors": [{"loc": ["questions", "q\n"], "type": "unknown_trait", "msg": "None fits.", "sent": "x"}]}
 RAISED: list[TraitbenchError] = [
     errors.ValidationFailed("No.", details=FAULTS),
-    errors.InvalidHandle("No.", details={"handle": "x"}),
+    errors.InvalidHandle("No.", details={"field": "handle"}),
     errors.Unauthenticated("No key."),
     errors.Unavailable("Busy."),
     errors.InternalError("Oh."),

@@ -15,6 +15,8 @@ _PLAIN = {
     "model_type": "Input should be an object",
     "is_instance_of": "Input should be a valid string",
     "string_unicode": "A lone surrogate is not a character",
+    "union_tag_invalid": "Input should have one of the types that are described",
+    "union_tag_not_found": "Input should have a type",
 }
 
 

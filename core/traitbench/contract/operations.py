@@ -13,6 +13,7 @@ from traitbench.contract.attributes import Attribute, AttributePut
 from traitbench.contract.batches import BatchLine, BatchRequest
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.comparisons import VersionsCompareRequest, VersionsComparison
+from traitbench.contract.decisions import DecisionRequest, Decisions
 from traitbench.contract.envelope import Health, Me
 from traitbench.contract.models import (
     ForkRequest,
@@ -559,6 +560,23 @@ SCORES_BATCH = Operation(
     offers=(LINES,),
     work="batch",
     takes_version=True,
+)
+
+# ---- doors: the wires of other programs ------------------------------------------------------------------------------
+
+DECISIONS_ANSWER = Operation(
+    "decisions.answer",
+    "POST /systemone",
+    READ,
+    Decisions,
+    DecisionRequest,
+    transitions=("use",),
+    # The model is in the body.
+    failures=(*_UNSCORED, errors.InvalidHandle, errors.ModelNotFound),
+    work="score",
+    takes_version=True,
+    errors_as="decision",
+    open_query=True,
 )
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -25,7 +25,11 @@ def at(polarity: float, confidence: Confidence) -> float:
     It is above 0.5 if, and only if, the polarity is above 0, as for sides (`traitbench.display.sides`).
     """
     distance = polarity / 2 * (_UNSURE if confidence == "low" else 1.0)
-    on_grid = round(abs(distance) * _GRID) / _GRID
-    # The smallest step, so that no side is lost to rounding.
-    shown = max(on_grid, 1 / _GRID) if polarity else 0.0
+    # At least one step, so that no side is lost to rounding.
+    shown = max(on_grid(abs(distance)), 1 / _GRID) if polarity else 0.0
     return _MIDDLE + (shown if polarity > 0 else -shown)
+
+
+def on_grid(value: float) -> float:
+    """Return the nearest multiple of the smallest step. Sums and differences of these are exact."""
+    return round(value * _GRID) / _GRID

@@ -6,6 +6,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from traitbench.contract import operations
+from traitbench.contract.operation import Operation
 from traitbench.contract.scores import Card, CompareRequest, Comparison, ScoreRequest
 from traitbench.encoders.scheduler import SCHEDULER
 from traitbench.operations import access, explanations, feedback, rules, serving
@@ -27,7 +28,7 @@ def score(context: Context, caller: Caller, handle: str, body: ScoreRequest, *, 
     # Last of all: a request that fails anyway must not make the service open a connection. If both apply, the caller
     # gets the 409 of the model and not the 422 of the address.
     text = serving.text_of(context, body.content)
-    scored = _card(context, served, text, body.traits, request_id=request_id)
+    scored = card_of(context, served, text, body.traits, request_id=request_id)
     if body.explain:
         explanation = explanations.explained(
             context, caller, name, served, text, scored.scores, quote=text != body.content
@@ -52,19 +53,28 @@ def written(context: Context, caller: Caller, handle: str, body: ScoreRequest, *
     return to_json(_values(context, served, text, body.traits, request_id=request_id))
 
 
+def version_for(context: Context, caller: Caller, operation: Operation[Any], handle: str) -> serving.Served:
+    """The version that a door scores with, if the caller may use its model."""
+    access.permit(context, caller, operation, handle)
+    version = serving.now(context, handle, None)
+    rules.require("use", version.model)
+    return version
+
+
 def compare(context: Context, caller: Caller, handle: str, body: CompareRequest, *, request_id: str) -> Comparison:
     """The cards of two texts with one version, and the changes from the first to the second; nothing is stored."""
     access.permit(context, caller, operations.SCORES_COMPARE, handle)
     served = serving.now(context, handle, body.traits)
     rules.require("use", served.model)
     texts = [serving.text_of(context, content) for content in (body.a, body.b)]
-    a, b = (_card(context, served, text, body.traits, request_id=request_id) for text in texts)
+    a, b = (card_of(context, served, text, body.traits, request_id=request_id) for text in texts)
     return Comparison.of(a, b, certain(served.snapshot, a.detail, b.detail))
 
 
-def _card(
+def card_of(
     context: Context, served: serving.Served, text: str, traits: Sequence[str] | None, *, request_id: str
 ) -> Card:
+    """The card of a text, which is scored as it is, also if it is an address."""
     return Card.model_validate(_values(context, served, text, traits, request_id=request_id))
 
 

@@ -21,6 +21,7 @@ from traitbench.service import (
     attributes,
     batches,
     comparisons,
+    decisions,
     extracts,
     metrics,
     models,
@@ -45,6 +46,7 @@ _log = logging.getLogger(__name__)
 RESOURCES = (
     scores,
     perspective,
+    decisions,
     batches,
     models,
     traits,

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 
-from traitbench.contract.fields import Received, plainly
+from traitbench.contract.fields import Lenient, Received, plainly
 from traitbench.contract.operation import JSON, TEXT, Operation, Work
 from traitbench.errors import BodyTooLarge, EmptyBody, InvalidJson, Unavailable, UnsupportedMediaType, ValidationFailed
 from traitbench.operations.context import Context
@@ -194,7 +194,9 @@ def validated(kind: type[Value], value: Any, *, apart: str = "") -> Value:
         known = {tuple(fault["loc"]) for fault in faults}
         faults += [fault for fault in _faults_of(error) if tuple(fault["loc"]) not in known]
     if faults:
-        raise ValidationFailed(_sentence(faults), details={"errors": faults})
+        # On a door, keys of the body may be content, such as the ids of questions.
+        sentence = f"{faults[0]['msg']}." if issubclass(kind, Lenient) else _sentence(faults)
+        raise ValidationFailed(sentence, details={"errors": faults})
     return result
 
 

@@ -14,7 +14,15 @@ from ulid import ULID
 
 from traitbench.contract.operation import PREFIX, ErrorForm
 from traitbench.contract.operations import ALL
-from traitbench.errors import BodyTooLarge, CommentRefused, TraitbenchError, Unauthenticated, Unavailable
+from traitbench.errors import (
+    BodyTooLarge,
+    CommentRefused,
+    EmptyBody,
+    InvalidJson,
+    TraitbenchError,
+    Unauthenticated,
+    Unavailable,
+)
 
 Json = dict[str, Any]
 
@@ -35,11 +43,13 @@ def form_of(path: str) -> ErrorForm:
 def status_in(form: ErrorForm, error: TraitbenchError | type[TraitbenchError]) -> int:
     """Return the status of an error in a form.
 
-    Clients of Perspective know no 422: what is not valid gets 400. They know load as a quota, 429.
+    Clients of Perspective know no 422: what is not valid gets 400. They know load as a quota, 429. Those of decisions
+    expect 422 for every bad body.
     """
     if form == "perspective":
         return 400 if error.status == 422 else 429 if _is_busy(error) else error.status
-    return error.status
+    kind = error if isinstance(error, type) else type(error)
+    return 422 if form == "decision" and issubclass(kind, InvalidJson | EmptyBody) else error.status
 
 
 def _is_busy(error: TraitbenchError | type[TraitbenchError]) -> bool:
@@ -73,9 +83,15 @@ def _envelope(error: TraitbenchError, request_id: str) -> Json:
 def _decision(error: TraitbenchError, request_id: str) -> Json:
     """Return the envelope, and beside it what clients of the decision wire read."""
     detail: Any = {"error_type": _ERROR_TYPES.get(error.status, error.code), "message": error.message}
-    if error.status == 422:
+    if status_in("decision", error) == 422:
         # An error of the body as a whole, such as a handle that is none, has no list of fields.
-        alone = [{"loc": ["model"] if "handle" in error.details else [], "type": error.code, "msg": error.message}]
+        alone = [
+            {
+                "loc": ["model"] if error.details.get("field") == "handle" else [],
+                "type": error.code,
+                "msg": error.message,
+            }
+        ]
         faults = error.details.get("errors", alone)
         detail = [{"loc": ["body", *each["loc"]], "msg": each["msg"], "type": each["type"]} for each in faults]
     return {**_envelope(error, request_id), "detail": detail}

@@ -42,6 +42,7 @@ TAGS = (
     "versions",
     "scores",
     "extract",
+    "decisions",
     "perspective",
 )  # in the order of the document
 
