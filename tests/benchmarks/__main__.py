@@ -45,6 +45,7 @@ BENCHMARKS = (
     Benchmark("training"),
     Benchmark("encoding"),
     Benchmark("score_latency"),
+    Benchmark("perspective"),
     Benchmark("anonymous"),
     Benchmark("uploads"),
     Benchmark("batch"),

@@ -9,14 +9,13 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.conftest import COLD, WARM, Service, Trained, train
+from tests.conftest import COLD, WARM, Service, Trained
+from tests.doors import forum
 from tests.operations.counting import Counting
 from tests.patience import PATIENCE_S
 from tests.retention import marks
 from traitbench.client import Traitbench
 from traitbench.contract.perspective import MOST_BYTES, AnalyzeCommentRequest
-from traitbench.contract.samples import SampleInput
-from traitbench.contract.traits import TraitInput
 from traitbench.doors import perspective, probability
 from traitbench.operations import keys
 
@@ -58,16 +57,6 @@ class Door:
         return error
 
 
-def _model(client: Traitbench, handle: str, *traits: str) -> None:
-    client.models.create(handle, description="Comments of a forum.")
-    client.traits.add(handle, [TraitInput(name=each, positive_label=each, negative_label="fine") for each in traits])
-    poles = [(text, 1.0) for text in COLD] + [(text, 0.0) for text in WARM]
-    client.samples.add(
-        handle, [SampleInput(trait=each.lower(), text=text, quality=q) for each in traits for text, q in poles]
-    )
-    train(client, handle)
-
-
 @pytest.fixture(scope="module")
 def door(service: Service) -> Iterator[Door]:
     author, scorer = (service.issue(scope, ("perspective",)) for scope in ("authoring", "scoring"))
@@ -75,8 +64,8 @@ def door(service: Service) -> Iterator[Door]:
         Traitbench(service.base_url, author) as client,
         httpx.Client(base_url=service.base_url, timeout=PATIENCE_S, trust_env=False) as http,
     ):
-        _model(client, "perspective.comments", "Toxicity", "Insult")
-        _model(client, "perspective.other", "Profanity")
+        forum.teach(client, "perspective.comments", "Toxicity", "Insult")
+        forum.teach(client, "perspective.other", "Profanity")
         yield Door(service, client, http, scorer)
 
 
@@ -184,6 +173,69 @@ def test_a_comment_is_encoded_once_for_all_attributes_and_sentences(door: Door) 
         )
         assert len(perspective.analyze(context, caller, request).attribute_scores) == 3
         assert sorted(encoder.asked) == sorted([text, *re.split(r"(?<=\.) ", text)])
+
+
+# ---- verdicts --------------------------------------------------------------------------------------------------------
+
+
+def test_a_verdict_is_kept_as_a_proposed_label(door: Door) -> None:
+    handle = "perspective.comments"
+    door.client.proposed.delete(handle)
+    sent = {"comment": {"text": RUDE}, "languages": ["en"], "communityId": "Coral:https://news.example"}
+    context = {"entries": [{"text": '{"url": "https://news.example/a?commentID=77"}'}]}
+    before = door.client.models.get(handle)
+    for token, value in (("comment:77", 1), ("comment:77", 0), ("comment:78", 1)):
+        scores = {"TOXICITY": {"summaryScore": {"value": value}}}
+        answer = door.post(SUGGEST, **sent, context=context, attributeScores=scores, clientToken=token)
+        assert answer.status_code == 200
+        assert answer.json() == {"clientToken": token, "requestedLanguages": ["en"]}
+    kept = door.client.proposed.list(handle).items
+    assert [(each.client_token, each.value, each.trait, each.text) for each in kept] == [
+        ("comment:78", 1, "toxicity", RUDE),
+        ("comment:77", 0, "toxicity", RUDE),
+    ]
+    assert {each.community for each in kept} == {"Coral:https://news.example"}
+    assert door.client.models.get(handle) == before
+
+
+def test_verdicts_that_cannot_be_kept_are_refused_together(door: Door) -> None:
+    silent = "perspective.silent"
+    forum.teach(door.client, silent, "Threat")
+    door.client.models.update(silent, zero_data_retention=True)
+    door.client.proposed.delete("perspective.comments")
+    scores = {name: {"summaryScore": {"value": 1}} for name in ("TOXICITY", "THREAT")}
+    answer = door.post(SUGGEST, comment={"text": RUDE}, attributeScores=scores)
+    error = answer.json()["error"]
+    assert (answer.status_code, error["status"]) == (409, "FAILED_PRECONDITION")
+    assert "zero data retention" in error["message"]
+    assert door.client.proposed.list("perspective.comments").items == []
+
+
+@pytest.mark.parametrize(
+    ("name", "scores"),
+    [
+        ("NO_REQUESTED_ATTRIBUTES", {}),
+        ("NO_REQUESTED_ATTRIBUTES", None),
+        ("INVALID_REQUEST", {"TOXICITY": None}),
+        ("INVALID_REQUEST", {"TOXICITY": {"spanScores": [{"begin": 0, "end": 2, "score": {"value": 1}}]}}),
+        ("INVALID_REQUEST", {"TOXICITY": {"summaryScore": {}}}),
+        ("INVALID_REQUEST", {"TOXICITY": {"summaryScore": {"value": 1.5}}}),
+        ("INVALID_REQUEST", {"TOXICITY": {"summaryScore": {"value": 1, "type": "RAW"}}}),
+        ("INVALID_REQUEST", {"FLIRTATION": {"summaryScore": {"value": 1}}}),
+    ],
+)
+def test_a_verdict_that_says_nothing_is_refused_by_name(door: Door, name: str, scores: Any) -> None:
+    answer = door.post(SUGGEST, comment={"text": RUDE}, attributeScores=scores)
+    assert answer.status_code == 400
+    assert answer.json()["error"]["details"][0]["errorType"] == name
+
+
+def test_no_verdict_is_kept_for_a_model_of_somebody_else(door: Door) -> None:
+    key = door.service.issue("authoring", ("elsewhere",))
+    scores = {"TOXICITY": {"summaryScore": {"value": 1}}}
+    answer = door.http.post(SUGGEST, params={"key": key}, json={"comment": {"text": RUDE}, "attributeScores": scores})
+    assert answer.status_code == 400
+    assert "TOXICITY" in answer.json()["error"]["message"]
 
 
 # ---- what is read of a request ---------------------------------------------------------------------------------------

@@ -53,6 +53,8 @@ from traitbench.contract.page import (
 from traitbench.contract.perspective import (
     AnalyzeCommentRequest,
     AnalyzeCommentResponse,
+    SuggestCommentScoreRequest,
+    SuggestCommentScoreResponse,
 )
 from traitbench.contract.proposed import ProposedDeleted
 from traitbench.contract.sample_changes import SampleChange, SampleFields, SamplesApply
@@ -585,7 +587,7 @@ DECISIONS_ANSWER = Operation(
 
 _PERSPECTIVE: Mapping[str, Any] = {"errors_as": "perspective", "open_query": True, "in_openapi": False}
 _COMMENTS: Mapping[str, Any] = {
-    **{"prefix": "/v1alpha1", "key_from": ("query", "bearer"), "takes_version": True, "work": "score"},
+    **{"prefix": "/v1alpha1", "key_from": ("query", "bearer"), "takes_version": True},
     "failures": (errors.CommentRefused, errors.UnresolvedAttribute, errors.FeatureUnavailable),
     **_PERSPECTIVE,
 }
@@ -596,6 +598,15 @@ COMMENTS_ANALYZE = Operation(
     READ,
     AnalyzeCommentResponse,
     AnalyzeCommentRequest,
+    work="score",
+    **_COMMENTS,
+)
+COMMENTS_SUGGEST = Operation(
+    "comments.suggestscore",
+    "POST /comments:suggestscore",
+    READ,
+    SuggestCommentScoreResponse,
+    SuggestCommentScoreRequest,
     **_COMMENTS,
 )
 COMMENTS_DISCOVERY = Operation(

@@ -112,3 +112,45 @@ class AnalyzeCommentResponse(_Answer):
     languages: list[str]
     detected_languages: list[str] | None = Field(default=None, exclude_if=_is_absent)
     client_token: str | None = Field(default=None, exclude_if=_is_absent)
+
+
+class SuggestedScore(_Request):
+    """What a moderator says of the comment: 1 if it has the attribute, 0 if not."""
+
+    value: Share | None = None
+    type: str | None = None
+
+
+class SuggestedSpan(_Request):
+    """The same for a part of the comment; it is not kept."""
+
+    begin: int | None = None
+    end: int | None = None
+    score: SuggestedScore | None = None
+
+
+class SuggestedScores(_Request):
+    """The score that is suggested for an attribute."""
+
+    summary_score: SuggestedScore | None = None
+    span_scores: list[SuggestedSpan] | None = None
+
+
+class SuggestCommentScoreRequest(_Request):
+    """Body of `POST /v1alpha1/comments:suggestscore`."""
+
+    comment: TextEntry | None = None
+    context: CommentContext | None = None
+    attribute_scores: dict[str, SuggestedScores | None] | None = None
+    languages: list[str] | None = None
+    client_token: str | None = None
+    session_id: str | None = None
+    community_id: str | None = None
+
+
+class SuggestCommentScoreResponse(_Answer):
+    """The token of the request, and its languages."""
+
+    client_token: str | None = Field(default=None, exclude_if=_is_absent)
+    requested_languages: list[str] | None = Field(default=None, exclude_if=_is_absent)
+    detected_languages: list[str] | None = Field(default=None, exclude_if=_is_absent)

@@ -16,6 +16,7 @@ Json = dict[str, Any]
 _NAME, _VERSION = "commentanalyzer", "v1alpha1"
 _METHODS: Mapping[str, Operation[Any]] = {
     "analyze": operations.COMMENTS_ANALYZE,
+    "suggestscore": operations.COMMENTS_SUGGEST,
 }
 _PARAMETERS: Mapping[str, tuple[str, str]] = {
     "key": ("string", "A key of Traitbench."),

@@ -12,6 +12,7 @@ from typing import Any
 from traitbench.analysis.condition import read_markup
 from traitbench.analysis.languages import language
 from traitbench.as_read import TextAsRead, as_read, is_blank
+from traitbench.contract import operations
 from traitbench.contract.attributes import ATTRIBUTE
 from traitbench.contract.perspective import (
     MOST_BYTES,
@@ -23,14 +24,17 @@ from traitbench.contract.perspective import (
     AttributeScores,
     CommentContext,
     SpanScore,
+    SuggestCommentScoreRequest,
+    SuggestCommentScoreResponse,
+    SuggestedScores,
     TextEntry,
 )
 from traitbench.display.sides import side_at
 from traitbench.doors import probability
 from traitbench.encoders.scheduler import SCHEDULER
 from traitbench.errors import BodyTooLarge, CommentRefused, UnresolvedAttribute
-from traitbench.names import pin
-from traitbench.operations import attributes, serving
+from traitbench.names import parse_handle, pin
+from traitbench.operations import attributes, proposed, serving
 from traitbench.operations.access import Caller
 from traitbench.operations.attributes import AttributeTrait
 from traitbench.operations.context import Context
@@ -116,6 +120,44 @@ def analyze(context: Context, caller: Caller, request: AnalyzeCommentRequest) ->
     )
 
 
+def suggest(context: Context, caller: Caller, request: SuggestCommentScoreRequest) -> SuggestCommentScoreResponse:
+    """Keep what a moderator says of a comment as proposed labels, on which nothing trains.
+
+    Scores of spans are not kept. Raise as `analyze` does, `NamespaceForbidden` for a model of a namespace that the key
+    does not own, and `FeatureUnavailable` under zero retention; then nothing is kept.
+    """
+    comment = _comment(request.comment)
+    if not request.attribute_scores:
+        raise refused("NO_REQUESTED_ATTRIBUTES", "No attribute has a score. Name one in attributeScores.")
+    values = {name: _value(name, scores) for name, scores in request.attribute_scores.items()}
+    _check(request.context)
+    languages = _languages(comment.seen.text, request.languages)
+    labels = [(attributes.resolve(context, caller, name), value) for name, value in values.items()]
+    # Those that will be refused come first, so that no other is kept without them.
+    for meant, value in sorted(labels, key=lambda label: _may_propose(context, caller, label[0])):
+        proposed.propose(
+            context,
+            caller,
+            operations.COMMENTS_SUGGEST,
+            meant.handle,
+            trait=meant.trait,
+            text=comment.seen.text,
+            value=value,
+            community=request.community_id,
+            client_token=request.client_token,
+        )
+    return SuggestCommentScoreResponse(
+        client_token=request.client_token,
+        requested_languages=[*languages.sent] or None,
+        detected_languages=None if languages.detected is None else [*languages.detected],
+    )
+
+
+def _may_propose(context: Context, caller: Caller, meant: AttributeTrait) -> bool:
+    model = serving.now(context, meant.handle, None).model
+    return parse_handle(model.handle).namespace in caller.namespaces and not model.zero_data_retention
+
+
 def refused(kind: str, message: str, **more: Any) -> CommentRefused:
     """Return the error of a name that clients know."""
     return CommentRefused(message, details={"errorType": kind, **more})
@@ -138,17 +180,27 @@ def _comment(entry: TextEntry | None) -> _Comment:
     return _Comment(sent, seen)
 
 
-def _check(context: CommentContext | None, requested: Mapping[str, AttributeParameters]) -> None:
+def _check(context: CommentContext | None, requested: Mapping[str, AttributeParameters] | None = None) -> None:
     if context and context.entries is not None and context.article_and_parent_comment is not None:
         raise refused(
             "INVALID_REQUEST", "The context has entries and articleAndParentComment. Send only one of the two."
         )
-    for name, parameters in requested.items():
+    for name, parameters in (requested or {}).items():
         if parameters.score_type not in _SCORE_TYPES:
             raise refused(
                 "INVALID_REQUEST",
                 f"The attribute {_shown(name)} has scores of the type {PROBABILITY} only. Request it.",
             )
+
+
+def _value(name: str, scores: SuggestedScores | None) -> float:
+    summary = scores.summary_score if scores else None
+    if summary is None or summary.value is None or summary.type not in _SCORE_TYPES:
+        raise refused(
+            "INVALID_REQUEST",
+            f"The attribute {_shown(name)} needs summaryScore.value, a {PROBABILITY} from 0 to 1.",
+        )
+    return summary.value
 
 
 def _languages(seen: str, sent: Sequence[str] | None) -> _Languages:

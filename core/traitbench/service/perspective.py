@@ -8,7 +8,7 @@ from starlette.responses import JSONResponse, Response
 
 from traitbench.contract import operations
 from traitbench.contract.operation import JSON
-from traitbench.contract.perspective import AnalyzeCommentRequest
+from traitbench.contract.perspective import AnalyzeCommentRequest, SuggestCommentScoreRequest
 from traitbench.doors import discovery, perspective
 from traitbench.service.body import Body, Parse
 from traitbench.service.caller import Call
@@ -46,6 +46,13 @@ def _mended(value: Any) -> Any:
 def analyze(call: Call, body: AnalyzeCommentRequest) -> Response:
     """Score the attributes of a comment, on the wire of Perspective. Nothing of the comment is stored."""
     answer = perspective.analyze(call.context, call.caller, body)
+    return Response(answer.model_dump_json(by_alias=True), media_type=JSON)
+
+
+@router.serve(operations.COMMENTS_SUGGEST, body=CommentBody)
+def suggest(call: Call, body: SuggestCommentScoreRequest) -> Response:
+    """Keep a moderator's verdict as a proposed label, on the wire of Perspective. Nothing trains on it."""
+    answer = perspective.suggest(call.context, call.caller, body)
     return Response(answer.model_dump_json(by_alias=True), media_type=JSON)
 
 
