@@ -65,6 +65,8 @@ def transcript(service: Service, namespace: str, home: Path) -> str:
                 words = words_of(line)
                 ids = [sample.id for sample in client.samples.list(f"{namespace}.tone")] if "17" in words else []
                 known = {"17": str(ids[0]), "18": str(ids[1])} if ids else {}
+                if "23" in words:
+                    known["23"] = str(client.samples.list(f"{namespace}.tone").change_id)
                 code, out, err = ask(*(known.get(word, word.replace("local", namespace)) for word in words))
                 assert code == 0, (line, err)
                 if name not in NOT_SHOWN and "--json" not in words:

@@ -16,9 +16,12 @@ MODEL = (
 TRAIT = "key name positive_label negative_label sample_count positive_samples negative_samples kind aggregation"
 VERSION = "version_no triggered_by sample_count created_at metrics tags tag_notes param_hash"
 RUN = "state run_id"
+CHANGE = "id at by note adds updates deletes undone undoes undoable_until samples"
+ALIAS = "name handle trait set_at by"
 CARD = "scores composite confidence headroom detail input_tokens metadata"
 
-# In this order: a later line may need what an earlier one did. DRAFT, READY and FORK are handles, ID is a sample.
+# In this order: a later line may need what an earlier one did. DRAFT, READY and FORK are handles, ID is a sample, and
+# LAST the last change.
 KEYS = (
     ("models create FORK", MODEL),
     ("models list --namespace NAMESPACE", MODEL),
@@ -36,6 +39,9 @@ KEYS = (
     ("samples hold-out DRAFT ID", "ids"),
     ("samples put-back DRAFT ID", "ids"),
     ("samples set-aside DRAFT --at-least 2", "ids"),
+    ("samples change DRAFT ID --quality 0.75", CHANGE),
+    ("samples changes DRAFT --sample ID", CHANGE),
+    ("samples undo DRAFT LAST", CHANGE),
     ("samples delete DRAFT ID", "ids"),
     ("train DRAFT --effort low --wait", MODEL),
     ("retrain DRAFT", RUN),
@@ -48,6 +54,10 @@ KEYS = (
     ("versions tag DRAFT best --note Approved", "handle tag version_no"),
     ("versions activate DRAFT best", "handle version_no"),
     ("versions untag DRAFT best", "handle tag"),
+    ("attributes set NAMESPACE KINDNESS DRAFT warmth", ALIAS),
+    ("attributes list NAMESPACE", ALIAS),
+    ("attributes unset NAMESPACE KINDNESS", ALIAS),
+    ("proposed delete DRAFT --yes", "handle count"),
     ("activations DRAFT", "version_no activated_at cause by"),
     ("compare-versions DRAFT DRAFT", "a b verdict reason traits changed texts"),
     ("fork DRAFT NEXT", MODEL),
@@ -64,6 +74,7 @@ DOCUMENTS = {"serve", "worker", "mcp", "skill", "completion", "models card", "ex
 OTHERS = {
     *("samples import", "samples synthesize", "samples rejected", "traits discover", "extract", "promote"),
     *("key revoke", "encoder check", "encoder compare", "agreement", "audit draw", "audit answer", "read"),
+    *("proposed list", "thresholds"),
 }
 
 
@@ -79,6 +90,7 @@ def test_the_keys_are_there(
     for line, keys in KEYS:
         if line.startswith("import"):
             assert ask("export", draft, "-o", "tone.json")[0] == 0
+        known["LAST"] = str(client.samples.list(draft).change_id)
         code, out, err = ask(*(known.get(word, word) for word in line.split()), "--json")
         assert code == 0, (line, err)
         first = json.loads(out if "\n  " in out else out.splitlines()[0])

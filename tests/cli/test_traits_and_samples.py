@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.cli.asking import Ask, cells
-from tests.conftest import make_draft
+from tests.conftest import Service, Trained, make_draft
 from traitbench.client import Traitbench
+from traitbench.contract.operations import SCORES_SCORE
+from traitbench.operations import proposed
+from traitbench.operations.access import Caller
 
 
 def test_traits_are_listed_changed_and_removed(ask: Ask, client: Traitbench, namespace: str) -> None:
@@ -215,3 +218,64 @@ def test_a_discovery_takes_a_table_of_texts_without_those_that_say_nothing(
     assert f"{handle} has 2" in err, "too few to discover in"
     _, _, err = ask("traits", "discover", handle, "--texts", str(file), "--with-nothing")
     assert f"{handle} has 4" in err
+
+
+def test_samples_change_together_and_a_change_is_taken_back(ask: Ask, client: Traitbench, namespace: str) -> None:
+    draft = f"{namespace}.changed"
+    make_draft(client, draft)
+    one, two, *_ = client.samples.list(draft)
+    ids = (str(one.id), str(two.id), str(one.id))
+    code, out, _ = ask("samples", "change", draft, *ids, "--quality", ".25", "--held-out", "--note", "Read again")
+    assert (code, out.startswith(f"Changed 2 samples of {draft}.")) == (0, True)
+    changed = client.samples.list(draft, ids=[one.id, two.id]).items
+    assert [(each.quality, each.held_out, each.text) for each in changed] == [
+        (0.25, True, one.text),
+        (0.25, True, two.text),
+    ]
+    undo = out.rpartition("traitbench ")[2].split()
+    assert ask(*undo)[1].startswith(f"Undid change {undo[-1]} of {draft}.")
+    assert [each.quality for each in client.samples.list(draft, ids=[one.id, two.id])] == [one.quality, two.quality]
+    _, out, _ = ask("samples", "changes", draft, "--sample", str(one.id))
+    assert [line.split()[-1] for line in out.splitlines()[1:3]] == ["-", "again"]
+    assert "undone" in out.splitlines()[2]
+
+
+def test_a_change_of_nothing_and_one_that_cannot_be_are_refused(ask: Ask, client: Traitbench, namespace: str) -> None:
+    draft = f"{namespace}.unchanged"
+    make_draft(client, draft)
+    sample = str(client.samples.list(draft).items[0].id)
+    code, _, err = ask("samples", "change", draft, sample)
+    assert (code, "Say what to change" in err) == (2, True)
+    code, _, err = ask("samples", "change", draft, sample, "--quality", "2")
+    assert (code, "quality" in err) == (1, True)
+    code, _, err = ask("samples", "undo", draft, "999999999")
+    assert (code, "no change 999999999" in err) == (1, True)
+
+
+def test_an_attribute_gets_an_alias_and_loses_it(ask: Ask, trained: Trained) -> None:
+    namespace = trained.handle.partition(".")[0]
+    code, out, _ = ask("attributes", "set", namespace, "TOXICITY", f"{trained.handle}@v1", "Warmth")
+    assert (code, out) == (0, f"In {namespace}, TOXICITY now means warmth of {trained.handle}@v1.\n")
+    assert cells(ask("attributes", "list", namespace)[1])[1][:3] == ["TOXICITY", "warmth", f"{trained.handle}@v1"]
+    code, _, err = ask("attributes", "set", namespace, "toxicity", trained.handle, "warmth")
+    assert (code, "use A-Z, 0-9 and _" in err) == (1, True)
+    code, out, _ = ask("attributes", "unset", namespace, "TOXICITY")
+    again = out.rpartition("traitbench ")[2].split()
+    assert ask("attributes", "unset", namespace, "TOXICITY")[0] == 1
+    assert ask(*again)[0] == 0
+    assert ask("attributes", "unset", namespace, "TOXICITY")[0] == 0
+
+
+def test_proposed_labels_are_listed_and_deleted(ask: Ask, service: Service, trained: Trained) -> None:
+    author = Caller("key_author", "authoring", frozenset({trained.handle.partition(".")[0]}))
+    for text in ("How kind\nof you", "Be gone \x1b[31m"):
+        fields = {"trait": "warmth", "text": text}
+        proposed.propose(service.context, author, SCORES_SCORE, trained.handle, value=0.25, **fields)
+    _, out, _ = ask("proposed", "list", trained.handle)
+    assert [row[1:3] for row in cells(out)[1:]] == [["warmth", "0.25"], ["warmth", "0.25"]]
+    _, out, _ = ask("proposed", "list", trained.handle, "--json")
+    newest, oldest = map(json.loads, out.splitlines())
+    assert oldest.items() >= {"text": "How kind\nof you", "value": 0.25, "client_token": None}.items()
+    assert ask("proposed", "delete", trained.handle)[0] == 2
+    assert ask("proposed", "delete", trained.handle, str(newest["id"]))[1].startswith("Deleted 1 proposed label of")
+    assert ask("proposed", "delete", trained.handle, "--yes")[1].startswith("Deleted 1 proposed label of")

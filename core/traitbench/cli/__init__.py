@@ -9,6 +9,7 @@ from collections.abc import Mapping
 VERBS: Mapping[str, str] = {
     "activations": "traitbench.cli.versions:activations",
     "agreement": "traitbench.cli.audits:agreement",
+    "attributes": "traitbench.cli.attributes:attributes",
     "audit": "traitbench.cli.audits:audit",
     "compare": "traitbench.cli.scores:compare",
     "compare-versions": "traitbench.cli.comparisons:compare_versions",
@@ -23,6 +24,7 @@ VERBS: Mapping[str, str] = {
     "mcp": "traitbench.cli.agents:mcp",
     "models": "traitbench.cli.models:models",
     "promote": "traitbench.cli.models:promote",
+    "proposed": "traitbench.cli.proposed:proposed",
     "read": "traitbench.cli.read:read",
     "retrain": "traitbench.cli.runs:retrain",
     "samples": "traitbench.cli.samples:samples",

@@ -1,4 +1,6 @@
-"""`traitbench samples`: list, add, import, delete, synthesize, rejected; set test samples aside and put them back."""
+"""`traitbench samples`: list, add, import, change, delete, synthesize, rejected; undo a change, and list all changes;
+set test samples aside and put them back.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -25,7 +27,8 @@ from traitbench.client import Traitbench
 from traitbench.client.pages import ListedRows
 from traitbench.client.wire import SynthType
 from traitbench.contract.models import Effort, Model
-from traitbench.contract.page import LARGEST_SAMPLE_PAGE
+from traitbench.contract.page import LARGEST_CHANGE_PAGE, LARGEST_SAMPLE_PAGE
+from traitbench.contract.sample_changes import SampleChange, SampleEdit
 from traitbench.contract.samples import Pole, Provenance, RejectedText, Sample, SampleIds, SampleInput, SynthesisPlan
 from traitbench.contract.traits import Trait
 from traitbench.display.text import count
@@ -171,6 +174,73 @@ def import_samples(
         )
     ids = client.samples.add(handle, checked.samples)
     return Output(SampleIds(ids=ids), f"Added {count(len(ids), 'sample')} to {handle}: {_shares(checked.samples)}")
+
+
+@samples.command("change")
+@click.argument("handle")
+@click.argument("sample_ids", metavar="ID...", type=int, nargs=-1, required=True)
+@click.option("--text", help="The new text.")
+@click.option("--quality", type=float, help="1 for the positive pole, 0 for the negative one.")
+@click.option("--trait", help="The trait to move it to.")
+@click.option("--held-out/--not-held-out", default=None, help="Make it a test sample, or one to train with.")
+@click.option("--must-pass/--need-not-pass", default=None, help="Whether its score has to be on its pole's side.")
+@click.option("--group", help="What it belongs to, such as a conversation; an empty text for nothing.")
+@click.option("--note", help="What the change is, for the history.")
+@answers
+def change_samples(
+    client: Traitbench, handle: str, sample_ids: tuple[int, ...], note: str | None, **fields: Any
+) -> Output:
+    """Change samples of a draft, or feedback that waits: up to 500 as a whole or not at all.
+
+    All get the same values. Ids and origins stay. The change can be undone for 24 hours.
+    """
+    # Not validated here, because the service reports what is wrong.
+    sent = {name: value for name, value in fields.items() if value is not None}
+    if not sent:
+        raise click.UsageError("Say what to change, such as --quality 0.5.")
+    edits = [
+        SampleEdit.model_construct(_fields_set={"id", *sent}, id=each, **sent) for each in dict.fromkeys(sample_ids)
+    ]
+    change = client.samples.apply(handle, updates=edits, note=note)
+    return Output(change, f"Changed {count(len(change.updates), 'sample')} of {handle}.{_undoable(handle, change)}")
+
+
+@samples.command("changes")
+@click.argument("handle")
+@click.option("--sample", "sample_id", type=int, help="Only changes of the sample with this id.")
+@answers
+def list_changes(client: Traitbench, handle: str, sample_id: int | None) -> Listing[SampleChange]:
+    """List who changed which samples when, newest first."""
+    return Listing(
+        client.samples.changes(handle, sample_id=sample_id, limit=LARGEST_CHANGE_PAGE),
+        "change",
+        ("CHANGE", "MADE (UTC)", "BY", "ADDED", "CHANGED", "DELETED", "UNDO", "NOTE"),
+        lambda each: (
+            each.id,
+            f"{each.at:%Y-%m-%d %H:%M}",
+            each.by,
+            *(len(ids) or None for ids in (each.adds, each.updates, each.deletes)),
+            "undone" if each.undone else each.undoable_until and f"until {each.undoable_until:%Y-%m-%d %H:%M}",
+            each.note,
+        ),
+    )
+
+
+@samples.command("undo")
+@click.argument("handle")
+@click.argument("change_id", metavar="CHANGE", type=int)
+@answers
+def undo_change(client: Traitbench, handle: str, change_id: int) -> Output:
+    """Undo a change of samples as a whole. `changes` lists them with their ids."""
+    change = client.samples.undo(handle, change_id)
+    return Output(change, f"Undid change {change_id} of {handle}.{_undoable(handle, change)}")
+
+
+def _undoable(handle: str, change: SampleChange) -> str:
+    """How to take a change back, as a sentence after another; empty under zero retention."""
+    if change.undoable_until is None:
+        return ""
+    return f" To take this back within 24 hours: traitbench samples undo {handle} {change.id}"
 
 
 @samples.command("delete")
