@@ -601,7 +601,7 @@ COMMENTS_ANALYZE = Operation(
     work="score",
     **_COMMENTS,
 )
-COMMENTS_SUGGEST = Operation(
+COMMENTS_SUGGESTSCORE = Operation(
     "comments.suggestscore",
     "POST /comments:suggestscore",
     READ,

@@ -16,7 +16,7 @@ Json = dict[str, Any]
 _NAME, _VERSION = "commentanalyzer", "v1alpha1"
 _METHODS: Mapping[str, Operation[Any]] = {
     "analyze": operations.COMMENTS_ANALYZE,
-    "suggestscore": operations.COMMENTS_SUGGEST,
+    "suggestscore": operations.COMMENTS_SUGGESTSCORE,
 }
 _PARAMETERS: Mapping[str, tuple[str, str]] = {
     "key": ("string", "A key of Traitbench."),
@@ -33,7 +33,9 @@ def document(root_url: str) -> Json:
         **{"id": f"{_NAME}:{_VERSION}", "name": _NAME, "version": _VERSION},
         "title": "Traitbench on Perspective's wire",
         "description": "Attributes of comments as probabilities, by traits that you taught.",
-        **{"rootUrl": root_url, "servicePath": "", "baseUrl": root_url, "basePath": "", "batchPath": "batch"},
+        **{"rootUrl": root_url, "servicePath": "", "baseUrl": root_url, "basePath": ""},
+        # Batches are not answered; below this path, the library is told so in a form that it reads.
+        "batchPath": "v1alpha1/batch",
         "parameters": {
             name: {"type": kind, "location": "query", "description": description}
             for name, (kind, description) in _PARAMETERS.items()

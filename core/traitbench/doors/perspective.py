@@ -138,7 +138,7 @@ def suggest(context: Context, caller: Caller, request: SuggestCommentScoreReques
         proposed.propose(
             context,
             caller,
-            operations.COMMENTS_SUGGEST,
+            operations.COMMENTS_SUGGESTSCORE,
             meant.handle,
             trait=meant.trait,
             text=comment.seen.text,

@@ -49,7 +49,7 @@ def analyze(call: Call, body: AnalyzeCommentRequest) -> Response:
     return Response(answer.model_dump_json(by_alias=True), media_type=JSON)
 
 
-@router.serve(operations.COMMENTS_SUGGEST, body=CommentBody)
+@router.serve(operations.COMMENTS_SUGGESTSCORE, body=CommentBody)
 def suggest(call: Call, body: SuggestCommentScoreRequest) -> Response:
     """Keep a moderator's verdict as a proposed label, on the wire of Perspective. Nothing trains on it."""
     answer = perspective.suggest(call.context, call.caller, body)
