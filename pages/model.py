@@ -2,11 +2,13 @@
 
 import streamlit as st
 
+from traitbench_app.model.attributes import draw_attributes
 from traitbench_app.model.code import export_model, model_calls
 from traitbench_app.model.dashboard import dashboard
 from traitbench_app.model.description import edit_about, model_card
 from traitbench_app.model.keeping import version_keeping
 from traitbench_app.model.zero_retention import zero_retention
+from traitbench_app.parts.controls import folded
 from traitbench_app.parts.heading import chosen_model, heading
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import client
@@ -44,7 +46,10 @@ if part == "card":
     st.stop()
 
 if part == "calls":
-    model_calls(model)
+    called = model_calls(model)
+    with folded("Attributes for clients of Perspective", icon=":material/sell:", key="attributes") as is_open:
+        if is_open:
+            draw_attributes(model, called, may_change=not why_read_only(model) and model.state != "archived")
     st.stop()
 
 read_only = "This model was archived. Restore it to change it." if model.state == "archived" else ""

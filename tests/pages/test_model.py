@@ -332,6 +332,37 @@ def test_before_the_first_training_it_says_that_calls_are_refused(workbench: Wor
     assert "Train the model first" in words(workbench.open("model", model=draft, part="Call it"))
 
 
+# ---- attributes ------------------------------------------------------------------------------------------------------
+
+
+def attributes(workbench: Workbench, handle: str) -> AppTest:
+    return workbench.open("model", model=handle, part="Call it", attributes="true")
+
+
+def test_an_alias_is_set_moved_to_a_version_and_its_removal_is_undone(
+    workbench: Workbench, client: Traitbench, ready: str
+) -> None:
+    namespace = ready.partition(".")[0]
+    at = attributes(workbench, ready)
+    assert "No alias leads to this model." in words(at)
+    ending(at.text_input, "name").set_value("severe toxicity")
+    press(at, "FormSubmitter:model.alias")
+    assert "`SEVERE_TOXICITY` means **Warmth** of the version in use." in words(at)
+    at.selectbox(key=f"model.call_version.{ready}").set_value("v1").run()
+    ending(at.text_input, "name").set_value("SEVERE_TOXICITY")
+    press(at, "FormSubmitter:model.alias")
+    alias = client.attributes.get(namespace, "SEVERE_TOXICITY")
+    assert (alias.handle, alias.trait) == (f"{ready}@v1", "warmth")
+    assert "Before, it meant warmth" in str(at.toast[0].value)
+    press(at, "model.unset:SEVERE_TOXICITY")
+    assert client.attributes.list(namespace).items == []
+    press(at, "model.alias_undo")
+    assert client.attributes.get(namespace, "SEVERE_TOXICITY").handle == f"{ready}@v1"
+    ending(at.text_input, "name").set_value("1A")
+    press(at, "FormSubmitter:model.alias")
+    assert "use A-Z, 0-9 and _" in plain(at)
+
+
 # ---- what is kept ----------------------------------------------------------------------------------------------------
 
 

@@ -48,7 +48,10 @@ def test_no_page_leads_to_what_a_scoring_key_may_not_do(scorer: Workbench, new: 
 def test_a_scoring_key_reads_figures_cards_and_calls(scorer: Workbench, trained: Trained) -> None:
     assert "Measured on:" in words(scorer.open("versions", model=trained.handle, view="Details", figures="true"))
     assert "Traits" in words(scorer.open("model", model=trained.handle, part="Model card"))
-    assert scorer.open("model", model=trained.handle, part="Call it").code
+    calls = scorer.open("model", model=trained.handle, part="Call it", attributes="true")
+    assert calls.code
+    assert "No alias leads to this model." in words(calls)
+    assert not calls.get("form")
 
 
 def test_with_a_scoring_key_nothing_is_created_or_trained(scorer: Workbench, draft: str) -> None:

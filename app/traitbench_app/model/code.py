@@ -18,8 +18,8 @@ _ACTIVE = "active"
 _TEXT = "The text that you want to score."
 
 
-def model_calls(model: Model) -> None:
-    """Draw the code snippets."""
+def model_calls(model: Model) -> str:
+    """Draw the code snippets; return the handle that they call, pinned to the version that was chosen."""
     if model.version_no is None:
         st.info("Train the model first. Until then, the service refuses these calls.", icon=":material/info:")
         page_link("train", "Train this model")
@@ -47,6 +47,7 @@ def model_calls(model: Model) -> None:
         )
         page_link("console", "Issue a key")
         st.link_button("Open the API reference", f"{service_address()}/v1/docs", icon=":material/menu_book:")
+    return handle
 
 
 def _pick(model: Model) -> str:
