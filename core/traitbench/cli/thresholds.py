@@ -374,8 +374,8 @@ def _notes(result: "CarriedOver") -> Iterator[str]:
         if each.why_not:
             yield f"{each.old:g}: {each.why_not}."
     if result.thresholds:
-        kept = (f"{each.unchanged.above:,} at {each.old:g} ({_otherwise(each)})" for each in result.thresholds)
-        yield f"If the thresholds stay as they are, they hold {', '.join(kept)}."
+        unchanged = (f"{each.unchanged.above:,} at {each.old:g} ({_otherwise(each)})" for each in result.thresholds)
+        yield f"If the thresholds stay as they are, they hold {', '.join(unchanged)}."
     if not result.unsure:
         return
     low, high = (f"{bound:g}" for bound in _LOW)
