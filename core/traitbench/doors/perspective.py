@@ -93,9 +93,9 @@ def analyze(context: Context, caller: Caller, request: AnalyzeCommentRequest) ->
     if not requested:
         raise refused("NO_REQUESTED_ATTRIBUTES", "No attribute is requested. Name one in requestedAttributes.")
     _check(request.context, requested)
-    languages = _languages(comment.seen.text, request.languages)
     drop = bool(request.drop_unsupported_attributes)
     traits = dict(_traits(context, caller, requested, drop=drop))
+    languages = _languages(comment.seen.text, request.languages)
     spans, keep = bool(request.span_annotations), not request.do_not_store
     encoders: dict[str, EncodeOnce] = {}
     scored: dict[tuple[int, int], _Scored] = {}
@@ -131,8 +131,8 @@ def suggest(context: Context, caller: Caller, request: SuggestCommentScoreReques
         raise refused("NO_REQUESTED_ATTRIBUTES", "No attribute has a score. Name one in attributeScores.")
     values = {name: _value(name, scores) for name, scores in request.attribute_scores.items()}
     _check(request.context)
-    languages = _languages(comment.seen.text, request.languages)
     labels = [(attributes.resolve(context, caller, name), value) for name, value in values.items()]
+    languages = _languages(comment.seen.text, request.languages)
     # Those that will be refused come first, so that no other is kept without them.
     for meant, value in sorted(labels, key=lambda label: _may_propose(context, caller, label[0])):
         proposed.propose(
