@@ -151,7 +151,7 @@ def test_every_page_says_the_shortcut_before_any_praise(workbench: Workbench, cl
 def test_a_fix_that_deletes_asks_first_and_can_be_undone(workbench: Workbench, client: Traitbench, messy: str) -> None:
     before = texts(client, messy)
     at = press(check(workbench, messy), "doctor.fix.conflict")
-    assert "Either every change is applied or none" in words(at)
+    assert "You can undo this." in words(at)
     assert texts(client, messy) == before
     press(at, "samples.doctor.no")
     assert texts(client, messy) == before
@@ -175,7 +175,7 @@ def test_a_text_at_both_poles_can_be_kept_at_either(workbench: Workbench, client
 
 def test_all_of_a_kind_are_mended_in_one_go(workbench: Workbench, client: Traitbench, messy: str) -> None:
     at = press(check(workbench, messy), "doctor.fix.duplicate:warmth:note")
-    assert "Either every change is applied or none" in words(at)
+    assert "You can undo this." in words(at)
     press(at, "samples.doctor.yes")
     assert len(texts(client, messy)) == 21
     assert not buttons(at, "doctor.fix.duplicate")

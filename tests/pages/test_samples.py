@@ -24,6 +24,7 @@ from tests.pages.drive import (
     visit,
     words,
 )
+from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
 from traitbench.contract.traits import TraitInput
@@ -286,6 +287,47 @@ def test_theirs_can_be_taken_and_a_deleted_one_added_again(
     assert "deleted the same sample meanwhile" in words(at)
     press(at, "samples.keep_mine")
     assert "Mine again." in [text for text, _ in texts(client, draft)]
+
+
+def test_several_overtaken_edits_are_asked_about_one_after_the_other(
+    workbench: Workbench, client: Traitbench, draft: str
+) -> None:
+    def script(handle: str, ids: list[int]) -> None:
+        import streamlit as st
+
+        from traitbench_app.samples.editing import apply
+        from traitbench_app.shell.service import client
+
+        seen = {each.id: each for each in client().samples.list(handle)}
+        for each in ids[:3]:
+            client().samples.change(handle, each, text=f"Theirs {each}.")
+        client().samples.delete(handle, ids[5])
+        updates = {each: {"quality": 1.0} for each in ids[:4]}
+        model = client().models.get(handle)
+        st.session_state["said"] = apply(
+            model, "{} changed, {} deleted".format, seen, updates=updates, deletes=ids[4:6]
+        )
+
+    ids = [each.id for each in client.samples.list(draft, pole="negative")][:6]
+    before = AppTest.from_function(script, args=(draft, ids), default_timeout=PATIENCE_S).run()
+    assert before.session_state["said"] == "1 changed, 1 deleted", "what nobody else changed is saved"
+    at = workbench.open("samples", model=draft)
+    at.session_state["samples.conflicts"] = before.session_state["samples.conflicts"]
+    assert "1 of 3. Yours is not saved yet." in words(at.run())
+    assert "3 changes of yours are not saved." in words(at)
+    press(at, "samples.keep_mine")
+    assert "2 of 3. Yours is not saved yet." in words(at)
+    press(at, "samples.take_theirs")
+    assert "One change of yours is not saved." in words(at)
+    press(at, "samples.keep_mine")
+    assert "not saved" not in words(at)
+    now = {each.id: (each.text, each.quality) for each in client.samples.list(draft)}
+    first, second, third, unmoved, *gone = ids
+    assert [now[each] for each in (first, second, third)] == [
+        *((f"Theirs {first}.", 1.0), (f"Theirs {second}.", 0.0), (f"Theirs {third}.", 1.0)),
+    ]
+    assert now[unmoved][1] == 1.0
+    assert now.keys().isdisjoint(gone)
 
 
 # ---- a model in use --------------------------------------------------------------------------------------------------

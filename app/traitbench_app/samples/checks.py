@@ -23,7 +23,7 @@ from traitbench_app.parts.chart import download_table
 from traitbench_app.parts.controls import ask, asked, confirm, draw_title, folded, page_of, primary_link
 from traitbench_app.parts.next_step import facts_of, next_step
 from traitbench_app.parts.samples_switch import draw_samples_switch
-from traitbench_app.samples.editing import apply, draw_to_draft
+from traitbench_app.samples.editing import apply, conflict_in, draw_to_draft
 from traitbench_app.samples.narrowing import show_samples
 from traitbench_app.samples.paste import TRAIT
 from traitbench_app.samples.views import go_to
@@ -356,7 +356,7 @@ def _body(context: _Context, changes: Changes) -> str:
     lines = [_line(context, sample, changes) for sample in touched[:_IN_QUESTION]]
     if len(touched) > _IN_QUESTION:
         lines.append(f"- and {len(touched) - _IN_QUESTION:,} more")
-    note = "Either every change is applied or none. You can undo this."
+    note = "You can undo this. What somebody else changes meanwhile stays, and you are asked about it."
     return "\n".join(lines) + f"\n\n{note}"
 
 
@@ -366,11 +366,13 @@ def _apply(context: _Context, changes: Changes) -> None:
     }
     for each, (held_out, must_pass) in changes.marks.items():
         updates.setdefault(each, {}).update(held_out=held_out, must_pass=must_pass)
-    deletes = [context.samples[each] for each in sorted(changes.deletions)]
-    revisions = {each: context.samples[each].revision for each in updates}
-    said = f"Applied: {_named(len(updates), len(deletes))}."
-    apply(context.model, said, updates=updates, deletes=deletes, revisions=revisions)
-    session.flash(said)
+    session.flash(apply(context.model, _said, context.samples, updates=updates, deletes=sorted(changes.deletions)))
+    if conflict_in(context.model.handle) is not None:
+        go_to("samples")
+
+
+def _said(changed: int, deleted: int) -> str:
+    return f"Applied: {_named(changed, deleted)}."
 
 
 def _named(changed: int, deleted: int) -> str:

@@ -19,7 +19,8 @@ from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client, explain
 from traitbench_app.workspace.samples import forget_samples
 
-_SAVED, _PROBLEM, _CONFLICT, _PICKED = "samples.saved", "samples.problem", "samples.conflict", "samples.picked"
+_SAVED, _PROBLEM, _PICKED = "samples.saved", "samples.problem", "samples.picked"
+_CONFLICTS, _SETTLED = "samples.conflicts", "samples.conflicts_settled"
 _WHOLE_PAGE = "samples.again"
 _MOST_UNDOS, _WORDS = 20, 200
 
@@ -89,27 +90,56 @@ def remove(model: Model, sample: Sample, said: str) -> None:
     _attempt(model, sample, {}, lambda draft, own: _apply(draft, said, deletes=[_removal(own)]), keeps=False)
 
 
-def apply(
-    model: Model,
-    said: str,
-    *,
-    adds: Sequence[SampleInput] = (),
-    updates: Mapping[int, Mapping[str, Any]] | None = None,
-    deletes: Sequence[Sample] = (),
-    revisions: Mapping[int, int] | None = None,
-) -> SavedEdit:
-    """Apply changes, all of them or none, and remember how to undo them; raise the service's errors.
+def add(model: Model, said: str, samples: Sequence[SampleInput], *, replacing: Sequence[Sample] = ()) -> SavedEdit:
+    """Add samples, all of them or none, and remember how to undo it; raise the service's errors.
 
-    Samples are added to a draft of a model in use. `updates` has the fields to set by sample id, and `revisions` the
-    revisions of these samples as they were seen; they can only be changed in a draft.
+    They are added to a draft of a model in use. In a draft, they can replace others.
     """
     draft = draft_of(model)
-    seen = revisions or {}
-    edits = [SampleEdit(id=each, revision=seen.get(each), **fields) for each, fields in (updates or {}).items()]
-    done = _apply(draft, said, adds=adds, updates=edits, deletes=[_removal(each) for each in deletes])
+    done = _apply(draft, said, adds=samples, deletes=[_removal(each) for each in replacing])
     if draft.handle != model.handle:
         session.next_model(draft.handle)
     return done
+
+
+def apply(
+    draft: Model,
+    say: Callable[[int, int], str],
+    samples: Mapping[int, Sample],
+    *,
+    updates: Mapping[int, Mapping[str, Any]] | None = None,
+    deletes: Sequence[int] = (),
+) -> str:
+    """Change and delete samples of a draft, and remember how to undo it; return what was done.
+
+    `updates` has the fields to set by sample id, and `samples` the samples as they were seen. What another person
+    changed since stays as it is: an update of it becomes a conflict, which the page asks about. `say` makes a sentence
+    of the numbers of changed and deleted samples. Raise the service's other errors, with nothing changed.
+    """
+    updates, deletes = dict(updates or {}), list(deletes)
+    conflicts: list[TheirEdit] = []
+    while True:
+        said = say(len(updates), len(deletes))
+        edits, removals = (
+            [_edit(samples[each], own) for each, own in updates.items()],
+            map(samples.__getitem__, deletes),
+        )
+        try:
+            if updates or deletes:
+                _apply(draft, said, updates=edits, deletes=[_removal(each) for each in removals])
+            break
+        except SampleChanged as error:
+            moved = {int(each["id"]): each for each in error.details.get("samples", ())}
+            if moved.keys().isdisjoint((*updates, *deletes)):
+                raise
+            theirs = (
+                _theirs(draft, samples[each], updates[each], now) for each, now in moved.items() if each in updates
+            )
+            conflicts += theirs
+            updates = {each: own for each, own in updates.items() if each not in moved}
+            deletes = [each for each in deletes if each not in moved]
+    _store_conflicts(conflicts)
+    return said
 
 
 def _attempt(
@@ -124,7 +154,8 @@ def _attempt(
             return
         act(draft, own)
     except SampleChanged as error:
-        _store_conflict(model, sample, fields, error)
+        now = next((each for each in error.details.get("samples", ()) if isinstance(each, Mapping)), {})
+        _store_conflicts([_theirs(model, sample, fields, now)])
     except TraitbenchError as error:
         _store_problem(sample, fields, AWAY if isinstance(error, Unreachable) else explain(error))
     else:
@@ -216,9 +247,20 @@ def problem_of(sample_id: int) -> EditProblem | None:
 
 
 def conflict_in(handle: str) -> TheirEdit | None:
-    """Return the edit of a model that another person overtook, until it is decided."""
-    conflict: TheirEdit | None = session.get(_CONFLICT)
-    return conflict if conflict is not None and conflict.handle == handle else None
+    """Return the first edit of a model that another person overtook, until it is decided."""
+    conflicts = _conflicts()
+    return conflicts[0] if conflicts and conflicts[0].handle == handle else None
+
+
+def place_of_conflict() -> tuple[int, int]:
+    """Return which of how many conflicts is the first one that is not decided, such as (1, 3)."""
+    settled: int = session.get(_SETTLED, 0)
+    return settled + 1, settled + len(_conflicts())
+
+
+def _conflicts() -> tuple[TheirEdit, ...]:
+    conflicts: tuple[TheirEdit, ...] = session.get(_CONFLICTS, ())
+    return conflicts
 
 
 def page_again() -> None:
@@ -245,18 +287,22 @@ def pick_sample(sample_id: int | None) -> None:
 
 
 def settle_conflict(model: Model, *, keep_mine: bool) -> None:
-    """Save the own edit over the other one, or leave it. A callback."""
+    """Save the own edit over the other one, or leave it; then the next one is asked about. A callback."""
     conflict = conflict_in(model.handle)
-    session.store(_CONFLICT, None)
     forget_samples()
-    if conflict is None or not keep_mine:
+    if conflict is None:
+        return
+    rest = _conflicts()[1:]
+    session.store(_CONFLICTS, rest or None)
+    session.store(_SETTLED, session.get(_SETTLED, 0) + 1 if rest else None)
+    if not keep_mine:
         return
     if conflict.theirs is not None:
         change(model, conflict.theirs, "Your version is kept.", **conflict.mine)
         return
     fields = conflict.before.model_dump(include=set(SampleInput.model_fields) - {"content_sha256"})
     try:
-        apply(model, "Your version is kept.", adds=[SampleInput(**{**fields, **conflict.mine})])
+        add(model, "Your version is kept.", [SampleInput(**{**fields, **conflict.mine})])
     except TraitbenchError as error:
         session.flash(explain(error), "problem")
 
@@ -265,16 +311,21 @@ def _store_problem(sample: Sample, fields: Mapping[str, Any], why: str) -> None:
     session.store(_PROBLEM, EditProblem(sample.id, fields, why))
 
 
-def _store_conflict(model: Model, sample: Sample, fields: Mapping[str, Any], error: SampleChanged) -> None:
-    forget_samples()
-    page_again()
-    now = next((each for each in error.details.get("samples", ()) if isinstance(each, Mapping)), {})
+def _store_conflicts(conflicts: Sequence[TheirEdit]) -> None:
+    """Ask about these conflicts after those that are not decided yet."""
+    if conflicts:
+        forget_samples()
+        page_again()
+        session.store(_CONFLICTS, (*_conflicts(), *conflicts))
+
+
+def _theirs(model: Model, sample: Sample, fields: Mapping[str, Any], now: Mapping[str, Any]) -> TheirEdit:
     is_gone = bool(now.get("deleted")) or "text" not in now
     theirs = (
         None if is_gone else Sample.model_validate({name: now.get(name) for name in Sample.model_fields if name in now})
     )
     by, at = (str(now.get(name) or "") for name in ("by", "at"))
-    session.store(_CONFLICT, TheirEdit(model.handle, sample, fields, theirs, by, at))
+    return TheirEdit(model.handle, sample, fields, theirs, by, at)
 
 
 def _edit(sample: Sample, fields: Mapping[str, Any]) -> SampleEdit:

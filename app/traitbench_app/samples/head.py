@@ -8,7 +8,15 @@ from traitbench.contract.models import Model
 from traitbench.display.text import count
 from traitbench_app.parts.heading import is_open_draft
 from traitbench_app.samples.browsing import SamplesOnPage
-from traitbench_app.samples.editing import SavedEdit, conflict_in, last_edit, pick_sample, settle_conflict, undo_last
+from traitbench_app.samples.editing import (
+    SavedEdit,
+    conflict_in,
+    last_edit,
+    pick_sample,
+    place_of_conflict,
+    settle_conflict,
+    undo_last,
+)
 from traitbench_app.samples.listed import Chosen
 from traitbench_app.samples.narrowing import narrow
 from traitbench_app.samples.views import go_to
@@ -137,7 +145,10 @@ def step_of(shown: SamplesOnPage) -> Callable[[], bool]:
         if not shown.editable:
             return False
         if conflict_in(shown.model.handle) is not None:
-            st.markdown("One change of yours is not saved.", width="content")
+            place, of = place_of_conflict()
+            open_ones = of - place + 1
+            left = "One change of yours is" if open_ones == 1 else f"{open_ones:,} changes of yours are"
+            st.markdown(f"{left} not saved.", width="content")
             st.button("Keep mine", key="head.keep_mine", on_click=settle_conflict, args=(shown.model,), kwargs=_MINE)
             return True
         if (last := last_edit(shown.model.handle)) is not None:

@@ -67,9 +67,12 @@ def _set_aside(model: Model, traits: Sequence[Trait], samples: Sequence[Sample],
     session.store(_REFUSED, (model.handle, short) if short else None)
     own = [sample for sample in samples if sample.id in ids]
     with attempt() as marking:
-        said = plain(done) or f"{count(len(own), 'sample')} set aside for testing."
-        fields = {"held_out": True, "must_pass": False}
-        revisions = {sample.id: sample.revision for sample in own}
-        apply(model, said, updates=dict.fromkeys(revisions, fields), revisions=revisions)
+        seen = {sample.id: sample for sample in own}
+
+        def say(changed: int, _deleted: int) -> str:
+            all_said = plain(done) if changed == len(seen) else ""
+            return all_said or f"{count(changed, 'sample')} set aside for testing."
+
+        apply(model, say, seen, updates={each: {"held_out": True, "must_pass": False} for each in seen})
     if marking.done:
         st.rerun()

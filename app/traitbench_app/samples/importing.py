@@ -27,7 +27,7 @@ from traitbench.tables.writing import csv_file
 from traitbench_app.parts.controls import download
 from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
 from traitbench_app.parts.upload import pick_text_column, read_texts, upload_table
-from traitbench_app.samples.editing import SavedEdit, apply, last_edit
+from traitbench_app.samples.editing import SavedEdit, add, last_edit
 from traitbench_app.samples.narrowing import pole_words
 from traitbench_app.samples.views import go_to
 from traitbench_app.shell import session
@@ -427,7 +427,7 @@ def _offer(
         ]
     )
     with attempt() as importation, st.spinner(f"Importing {count(len(adding), 'sample')}", show_time=True):
-        edit = apply(model, f"{plain(what)}.", adds=adding, deletes=[*replacing.values()])
+        edit = add(model, f"{plain(what)}.", adding, replacing=[*replacing.values()])
         session.store(_IMPORTED, (edit, *sample_files.to_mend(table, checked.problems)))
     if importation.done:
         session.next_round(_FORM)

@@ -13,7 +13,7 @@ from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain, shortened
 from traitbench_app.parts.controls import draw_title
 from traitbench_app.parts.scored_text import read_while_typing
-from traitbench_app.samples.editing import apply
+from traitbench_app.samples.editing import add
 from traitbench_app.samples.pasted import (
     PastedText,
     added_of,
@@ -214,7 +214,7 @@ def _draw_add(
         slot.markdown(":small[:red[:material/error: Type or paste a text first.]]")
     elif sent:
         with attempt({"text": slot}) as adding:
-            apply(model, f"{count(number, 'text')} added to {plain(trait.name)}.", adds=inputs)
+            add(model, f"{count(number, 'text')} added to {plain(trait.name)}.", inputs)
         if adding.done:
             session.next_round(_FORM)
             go_to("samples")

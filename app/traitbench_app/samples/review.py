@@ -16,7 +16,7 @@ from traitbench.contract.traits import Trait
 from traitbench.display.sides import label_of
 from traitbench.display.text import count, plain
 from traitbench_app.parts.sample_table import ROW_HEIGHT, table_height
-from traitbench_app.samples.editing import SavedEdit, apply, change, last_edit, remove, saved_edits, undo_last
+from traitbench_app.samples.editing import SavedEdit, add, change, last_edit, remove, saved_edits, undo_last
 from traitbench_app.samples.words import excerpt
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt, client
@@ -252,7 +252,7 @@ def _picked(listed: Sequence[RejectedText], traits: dict[str, Trait]) -> list[Re
 def _add(model: Model, picked: Sequence[RejectedText], slot: DeltaGenerator) -> None:
     inputs = [SampleInput(trait=each.trait, text=each.text, quality=each.quality) for each in picked]
     with slot, attempt() as adding:
-        ids = apply(model, f"{count(len(inputs), 'text')} added.", adds=inputs).added
+        ids = add(model, f"{count(len(inputs), 'text')} added.", inputs).added
         session.store(_ADDED, _added() | {(each.trait, each.text): own for each, own in zip(picked, ids, strict=True)})
     if adding.done:
         st.rerun()

@@ -98,7 +98,8 @@ def delete_synthesized(model: Model, synthesized: Sequence[Sample]) -> None:
     label = f"Delete all synthesized ({len(synthesized):,})"
     if st.button(label, icon=":material/delete_sweep:", type="tertiary", key="samples.delete_synthesized"):
         with attempt() as deleting:
-            apply(model, f"{count(len(synthesized), 'synthesized sample')} deleted.", deletes=synthesized)
+            seen = {each.id: each for each in synthesized}
+            apply(model, lambda _, deleted: f"{count(deleted, 'synthesized sample')} deleted.", seen, deletes=[*seen])
         if deleting.done:
             st.rerun()
 

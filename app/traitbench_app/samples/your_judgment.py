@@ -19,7 +19,7 @@ from traitbench.tables.agreement import COLUMNS as FIGURES
 from traitbench.tables.agreement import Right, lost, rows, sentence, with_yours
 from traitbench.tables.rating_files import Ratings, samples_of
 from traitbench_app.parts.chart import figures_table
-from traitbench_app.samples.editing import apply
+from traitbench_app.samples.editing import add
 from traitbench_app.samples.views import go_to
 from traitbench_app.shell import session
 from traitbench_app.shell.service import attempt
@@ -263,7 +263,7 @@ def _draw_present(ratings: Ratings, rater: str, yours: Mapping[Item, float], pre
 
 def _add(model: Model, adding: Sequence[SampleInput]) -> None:
     with attempt() as addition, st.spinner(f"Adding {count(len(adding), 'sample')}", show_time=True):
-        apply(model, f"{count(len(adding), 'sample')} added.", adds=adding)
+        add(model, f"{count(len(adding), 'sample')} added.", adding)
     if addition.done:
         go_to("samples")
         st.rerun()
