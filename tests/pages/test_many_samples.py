@@ -48,6 +48,17 @@ def test_pages_searches_and_links_show_what_is_there(workbench: Workbench, clien
     assert not reads_all(linked)
 
 
+def test_copies_are_counted_without_the_other_samples(workbench: Workbench, client: Traitbench, many: str) -> None:
+    three = [SampleInput(trait="warmth", text="So there are three of us.", quality=1.0) for _ in range(3)]
+    client.samples.add(many, three)
+    at = workbench.open("samples", model=many)
+    drawn = "\n".join(str(each.proto.body) for each in at.get("html"))
+    assert "2 copies of it." in drawn
+    at = pick(at, client, many, "Text 100")
+    assert "No copy of it." in "\n".join(str(each.proto.body) for each in at.get("html"))
+    assert not reads_all(at)
+
+
 def test_an_edit_is_saved_without_the_other_samples(workbench: Workbench, client: Traitbench, many: str) -> None:
     newest = f"Text {MANY - 1}"
     at = retype(pick(workbench.open("samples", model=many), client, many, newest), "Another text")

@@ -339,12 +339,16 @@ def _removal(sample: Sample) -> SampleRemoval:
 # ---- the copy in the draft -------------------------------------------------------------------------------------------
 
 
+def search_words(text: str) -> str:
+    """Return words that the service looks for to find samples with this text: those that it begins with."""
+    return " ".join(text[:_WORDS].split()[:-1] or [text.strip()[: _WORDS // 2]])
+
+
 def counterpart(handle: str, sample: Sample) -> Sample | None:
     """Return the copy of a sample in another model; one with the same label if several have its text."""
-    words = " ".join(sample.text[:_WORDS].split()[:-1] or [sample.text.strip()[: _WORDS // 2]])
     same = [
         each
-        for each in client().samples.list(handle, trait=sample.trait, text=words)
+        for each in client().samples.list(handle, trait=sample.trait, text=search_words(sample.text))
         if each.content_sha256 == sample.content_sha256
     ]
     return next((each for each in same if each.quality == sample.quality), same[0] if same else None)

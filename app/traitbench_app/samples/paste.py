@@ -17,6 +17,7 @@ from traitbench_app.samples.editing import add
 from traitbench_app.samples.pasted import (
     PastedText,
     added_of,
+    counted,
     enough_to_start,
     paste_title,
     pasted,
@@ -168,7 +169,8 @@ def _draw_side(head: Any, notes: Any, texts: Sequence[PastedText], word: str, si
         f"<li>{each.number} <b>{escape(each.note)}</b>{escape(shortened(each.text, 80))}</li>"
         for each in left_out[:_MOST_NOTES]
     )
-    more = f"<li>and {len(left_out) - _MOST_NOTES:,} more</li>" if len(left_out) > _MOST_NOTES else ""
+    rest = left_out[_MOST_NOTES:]
+    more = f"<li>and {len(rest):,} more: {counted(rest)}</li>" if rest else ""
     if lines:
         notes.html(f'<ul class="tb-copies">{lines}{more}</ul>')
 

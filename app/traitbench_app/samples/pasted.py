@@ -1,14 +1,28 @@
 """What was pasted for the two sides of a trait: its texts, which of them are copies, and which are set aside."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Literal
 
 from traitbench.as_read import read_hash
+from traitbench.display.text import count
 from traitbench.local.held_out import SHARE
 
 ENOUGH = 10
 """Texts of a side that are enough to start."""
+
+
+LeftOut = Literal["both", "copy", "known", "nearly"]
+"""Why a text is left out: it is in both fields, a copy, a sample already, or nearly a copy."""
+
+_COUNTED: Mapping[LeftOut, tuple[str, str]] = {
+    "copy": ("copy", "copies"),
+    "nearly": ("near copy", "near copies"),
+    "known": ("sample already", "samples already"),
+    "both": ("in both fields", "in both fields"),
+}
 
 
 @dataclass(frozen=True)
@@ -21,6 +35,7 @@ class PastedText:
     number: int
     text: str
     note: str = ""
+    left_out: LeftOut | None = None
 
 
 def texts_in(typed: str, *, by_line: bool) -> list[tuple[int, str]]:
@@ -54,21 +69,28 @@ def pasted(
         texts = []
         for (number, text), read in zip(side, own, strict=True):
             letters = _letters(text)
+            why: tuple[str, LeftOut | None]
             if read in both:
-                note = "in both fields: which side?"
+                why = "in both fields: which side?", "both"
             elif read in seen:
-                note = f"as {unit} {seen[read]}"
+                why = f"as {unit} {seen[read]}", "copy"
             elif read in known:
-                note = "a sample already"
+                why = "a sample already", "known"
             elif letters and letters in nearly:
-                note = f"almost {unit} {nearly[letters]}"
+                why = f"almost {unit} {nearly[letters]}", "nearly"
             else:
-                note = ""
+                why = "", None
             seen.setdefault(read, number)
             nearly.setdefault(letters, number)
-            texts.append(PastedText(number, text, note))
+            texts.append(PastedText(number, text, *why))
         result.append(texts)
     return result
+
+
+def counted(left_out: Iterable[PastedText]) -> str:
+    """Return how many texts are left out by their reason: `1,200 samples already, 31 copies`, most first."""
+    numbers = Counter(each.left_out for each in left_out)
+    return ", ".join(count(number, *_COUNTED[why]) for why, number in numbers.most_common() if why is not None)
 
 
 def set_aside(texts: Sequence[str], teaching: int) -> frozenset[str]:

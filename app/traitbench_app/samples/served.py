@@ -10,11 +10,12 @@ from traitbench.contract.samples import MOST_SAMPLES, Sample, SampleQuery
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
 from traitbench.local.unseen import UnseenRow
+from traitbench_app.samples.editing import search_words
 from traitbench_app.samples.listed import ORIGINS, Chip, Chosen, ChosenSamples, is_in_tenth
 from traitbench_app.shell import session
 from traitbench_app.shell.service import client, reader
 
-_AUTHORED = "samples.synthesized_count"
+_AUTHORED, _COPIES = "samples.synthesized_count", "samples.copies_count"
 
 
 class ServedListing:
@@ -51,8 +52,16 @@ class ServedListing:
         return sum(row.right is False and is_sure(row.trait, row.points or 0) for row in self._rows)
 
     def copies_of(self, sample: Sample) -> int | None:
-        """Return None: copies are not known without reading all samples."""
-        return None
+        """Return how many other samples of the trait have the same text; None if too many have its words."""
+        about = (reader(), self._handle, sample.id, sample.revision, self.total)
+        return session.once(_COPIES, about, lambda: self._copies_of(sample))
+
+    def _copies_of(self, sample: Sample) -> int | None:
+        words = search_words(sample.text)
+        page = client().samples.list(self._handle, trait=sample.trait, text=words, limit=LARGEST_SAMPLE_PAGE)
+        if page.next_cursor is not None:
+            return None
+        return sum(each.content_sha256 == sample.content_sha256 and each.id != sample.id for each in page.items)
 
     def in_group_of(self, sample: Sample) -> int | None:
         """Return None: a group is not known without reading all samples."""

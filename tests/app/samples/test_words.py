@@ -2,8 +2,9 @@
 
 import pytest
 
+from traitbench.as_read import read_hash
 from traitbench.contract.traits import Trait
-from traitbench_app.samples.pasted import PastedText, enough_to_start, paste_title, pasted, set_aside, texts_in
+from traitbench_app.samples.pasted import PastedText, counted, enough_to_start, paste_title, pasted, set_aside, texts_in
 from traitbench_app.samples.words import differing, empty_title, excerpt, label_words, sentence_of, title_of
 
 WARMTH = Trait(
@@ -114,9 +115,19 @@ def test_copies_are_left_out_and_named() -> None:
 
 def test_a_text_in_both_fields_is_asked_about_and_left_out_of_both() -> None:
     sides = pasted([lines("Thanks.", "Go."), lines("Thanks.")], frozenset())
-    assert sides[0][0] == PastedText(1, "Thanks.", "in both fields: which side?")
+    assert sides[0][0] == PastedText(1, "Thanks.", "in both fields: which side?", "both")
     assert sides[1][0].note == "in both fields: which side?"
     assert not sides[0][1].note
+
+
+def test_what_is_left_out_of_thousands_is_counted_by_its_reason() -> None:
+    typed = [f"Text {number}." for number in range(2_000)]
+    left = lines(*typed, *typed, *(f"text {number}!" for number in range(1_500)), "Both.")
+    known = frozenset(read_hash(text) for text in typed[:100])
+    sides = pasted([left, lines("Both.")], known)
+    assert counted(sides[0]) == "2,000 copies, 1,500 near copies, 100 samples already, 1 in both fields"
+    assert counted(sides[0][2_000:2_001]) == "1 copy"
+    assert counted(()) == ""
 
 
 def test_signs_alone_are_not_almost_alike() -> None:
