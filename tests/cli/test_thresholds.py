@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.asking import Ask, command
 from tests.conftest import WARM, Service, Trained
+from traitbench.client import Traitbench
 from traitbench.doors.probability import of_positive
 
 WARM_WORDS = ("thank you", "dear friend", "how lovely", "so kind", "I love this", "welcome", "with pleasure")
@@ -93,6 +94,18 @@ def test_two_attributes_of_one_model_and_the_other_pole(
     assert "their score stays from 0.4 to 0.6, so a threshold above 0.6 never holds them" in out
 
 
+def test_an_alias_says_which_trait_an_attribute_is(
+    ask: Ask, client: Traitbench, own: str, namespace: str, recorded: Path
+) -> None:
+    client.attributes.put(namespace, "COMPASSION", own, "warmth")
+    code, out, err = ask("thresholds", str(recorded), "--json")
+    assert code == 0
+    assert [(each["attribute"], each["model"]) for each in json.loads(out)["attributes"]] == [
+        ("COMPASSION", f"{own}@v1")
+    ]
+    assert "TOXICITY is left out: no namespace of yours has an alias." in err
+
+
 def test_without_a_threshold_to_carry_over_the_command_fails(ask: Ask, trained: Trained, recorded: Path) -> None:
     code, out, err = ask("thresholds", str(recorded), "--attribute", f"TOXICITY={trained.handle}:warmth")
     assert code == 1
@@ -116,7 +129,6 @@ def test_a_key_that_may_not_read_samples_is_told_what_that_means(
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ((), "Say which trait an attribute is: --attribute NAME=HANDLE:TRAIT"),
         (("--attribute", "toxicity=a.b:c"), "--attribute toxicity=a.b:c is not NAME=HANDLE:TRAIT"),
         (("--attribute", "TOXICITY=a.b"), "--attribute TOXICITY=a.b is not NAME=HANDLE:TRAIT"),
         (("--attribute", "INSULT=a.b:c"), "No column is called INSULT. Name it: --values INSULT=COLUMN."),
@@ -129,6 +141,13 @@ def test_a_wrong_option_is_named(recorded: Path, options: tuple[str, ...], says:
     code, _, err = command("thresholds", str(recorded), *options, TRAITBENCH_API_URL="", TRAITBENCH_API_KEY="")
     assert code == 2
     assert says in " ".join(err.split())
+
+
+def test_without_an_alias_a_trait_has_to_be_named(ask: Ask, recorded: Path) -> None:
+    code, _, err = ask("thresholds", str(recorded))
+    assert code == 2
+    assert "COMPASSION is left out: no namespace of yours has an alias." in err
+    assert "Say which trait an attribute is: --attribute NAME=HANDLE:TRAIT" in " ".join(err.split())
 
 
 def test_two_columns_for_an_attribute_are_not_guessed_between(tmp_path: Path) -> None:

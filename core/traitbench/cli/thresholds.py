@@ -84,7 +84,7 @@ class _Measured:
     metavar="NAME=HANDLE:TRAIT",
     multiple=True,
     callback=lambda _context, _option, values: dict(map(_given_trait, values)),
-    help="The trait that stands for an attribute; can be repeated.",
+    help="The trait that stands for an attribute; can be repeated. Default: its alias.",
 )
 @click.option(
     *("--values", "named"),
@@ -186,10 +186,11 @@ def _traits(
     client: Traitbench, columns: Mapping[str, str], meant: Mapping[str, tuple[str, str]]
 ) -> dict[str, tuple[str, Trait]]:
     """Return the handle, pinned to the version that scores, and the trait of each attribute."""
-    if not meant:
+    known = dict(meant) or _aliases(client, columns)
+    if not known:
         raise click.UsageError(f"Say which trait an attribute is: --attribute {_PAIRS}.")
     chosen = {}
-    for name, (handle, key) in meant.items():
+    for name, (handle, key) in known.items():
         card = probe(client, BatchSettings(handle, [key]))
         trait = next(each for each in client.traits.list(unpin(handle)[0]) if each.key in card.detail)
         chosen[name] = (pin(handle, card.metadata.version_id), trait)
@@ -197,6 +198,20 @@ def _traits(
             f"{name}: {columns[name]} beside {chosen[name][0]}, trait {trait.key} ({trait.positive_label})", err=True
         )
     return chosen
+
+
+def _aliases(client: Traitbench, columns: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Return what the attributes mean in the namespaces of the key; say on stderr which mean nothing, or several."""
+    meanings: dict[str, set[tuple[str, str]]] = {name: set() for name in columns}
+    for namespace in client.me().namespaces:
+        for each in client.attributes.list(namespace):
+            if each.name in meanings:
+                meanings[each.name].add((each.handle, each.trait))
+    for name, own in meanings.items():
+        if len(own) != 1:
+            why = f"aliases in your namespaces name {len(own)} traits" if own else "no namespace of yours has an alias"
+            click.echo(f"{name} is left out: {why}. Name one: --attribute {name}=HANDLE:TRAIT.", err=True)
+    return {name: own.pop() for name, own in meanings.items() if len(own) == 1}
 
 
 # ---- scores and figures ----------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from traitbench.analysis.condition import says_nothing
+from traitbench.contract.attributes import ATTRIBUTE
 from traitbench.tables.answer_words import is_missing
 from traitbench.tables.rows import Line, Problem, Row
 from traitbench.tables.sample_files import as_number
@@ -23,7 +24,6 @@ ATTRIBUTES = frozenset(
 )
 """The names that the service gave its attributes, without `_EXPERIMENTAL`."""
 
-_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 _EXPERIMENTAL = "_EXPERIMENTAL"
 _PATH_OF_ANSWER = (("summaryScore", "value"), ("value",), ("score",))
 _BEGIN, _ENDS = "PERSPECTIVE_", ("_SCORE", "_VALUE", "_PROBABILITY")
@@ -31,7 +31,7 @@ _BEGIN, _ENDS = "PERSPECTIVE_", ("_SCORE", "_VALUE", "_PROBABILITY")
 
 def is_attribute(name: str) -> bool:
     """Whether a text can be the name of an attribute."""
-    return _NAME.fullmatch(name) is not None
+    return ATTRIBUTE.fullmatch(name) is not None
 
 
 def value_columns(columns: Iterable[str], named: Collection[str] = ()) -> dict[str, list[str]]:
