@@ -9,7 +9,7 @@ import streamlit as st
 from traitbench.contract.models import Model
 from traitbench.contract.traits import Trait
 from traitbench.display.text import plain, shortened
-from traitbench_app.samples.editing import TheirEdit, place_of_conflict, settle_conflict
+from traitbench_app.samples.editing import TheirEdit, position_of_conflict, settle_conflict
 from traitbench_app.samples.words import differing, label_words
 
 _SHOWN = 4_000
@@ -28,8 +28,8 @@ def conflict_title(conflict: TheirEdit) -> tuple[str, str]:
     """Return the title of the page while an edit is in conflict, and the line below it, in Markdown."""
     who = plain(conflict.by) if conflict.by else "Somebody"
     did = "deleted" if conflict.theirs is None else "changed"
-    place, of = place_of_conflict()
-    which = f"{place:,} of {of:,}. " if of > 1 else ""
+    position, of = position_of_conflict()
+    which = f"{position:,} of {of:,}. " if of > 1 else ""
     return (
         f"{who} {did} the same sample meanwhile",
         f"{which}Yours is not saved yet. What you do not keep stays in the sample's history.",

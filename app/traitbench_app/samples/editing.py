@@ -5,7 +5,7 @@ The samples of a model in use do not change. The first edit opens a draft of it,
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
@@ -252,7 +252,7 @@ def conflict_in(handle: str) -> TheirEdit | None:
     return conflicts[0] if conflicts and conflicts[0].handle == handle else None
 
 
-def place_of_conflict() -> tuple[int, int]:
+def position_of_conflict() -> tuple[int, int]:
     """Return which of how many conflicts is the first one that is not decided, such as (1, 3)."""
     settled: int = session.get(_SETTLED, 0)
     return settled + 1, settled + len(_conflicts())
@@ -312,11 +312,17 @@ def _store_problem(sample: Sample, fields: Mapping[str, Any], why: str) -> None:
 
 
 def _store_conflicts(conflicts: Sequence[TheirEdit]) -> None:
-    """Ask about these conflicts after those that are not decided yet."""
-    if conflicts:
-        forget_samples()
-        page_again()
-        session.store(_CONFLICTS, (*_conflicts(), *conflicts))
+    """Ask about these conflicts after those that are not decided yet; two edits of one sample are one conflict."""
+    if not conflicts:
+        return
+    forget_samples()
+    page_again()
+    every = {(each.handle, each.before.id): each for each in _conflicts()}
+    for each in conflicts:
+        which = (each.handle, each.before.id)
+        earlier = every.get(which, each)
+        every[which] = replace(each, before=earlier.before, mine={**earlier.mine, **each.mine})
+    session.store(_CONFLICTS, tuple(every.values()))
 
 
 def _theirs(model: Model, sample: Sample, fields: Mapping[str, Any], now: Mapping[str, Any]) -> TheirEdit:

@@ -13,7 +13,7 @@ from traitbench_app.samples.editing import (
     conflict_in,
     last_edit,
     pick_sample,
-    place_of_conflict,
+    position_of_conflict,
     settle_conflict,
     undo_last,
 )
@@ -145,8 +145,8 @@ def step_of(shown: SamplesOnPage) -> Callable[[], bool]:
         if not shown.editable:
             return False
         if conflict_in(shown.model.handle) is not None:
-            place, of = place_of_conflict()
-            open_ones = of - place + 1
+            position, of = position_of_conflict()
+            open_ones = of - position + 1
             left = "One change of yours is" if open_ones == 1 else f"{open_ones:,} changes of yours are"
             st.markdown(f"{left} not saved.", width="content")
             st.button("Keep mine", key="head.keep_mine", on_click=settle_conflict, args=(shown.model,), kwargs=_MINE)
