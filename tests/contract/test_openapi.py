@@ -31,7 +31,7 @@ QUERY: dict[str, dict[str, tuple[int | str | None, dict[str, Any]]]] = {
     },
     "GET /v1/models/{handle}/samples/changes": {
         "limit": (20, {"minimum": 1, "maximum": 100}),
-        **dict.fromkeys(("sample_id", "cursor"), (None, {})),
+        **dict.fromkeys(("sample_id", "sample_ids", "cursor"), (None, {})),
     },
     "GET /v1/models/{handle}/proposed": {"limit": (100, {"minimum": 1, "maximum": 500}), "cursor": (None, {})},
     "DELETE /v1/models/{handle}/proposed": {"ids": (None, {})},

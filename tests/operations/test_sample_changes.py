@@ -21,7 +21,7 @@ from traitbench.errors import (
     SampleNotFound,
     ValidationFailed,
 )
-from traitbench.operations import sample_changes, samples, traits
+from traitbench.operations import keys, sample_changes, samples, traits
 from traitbench.operations.context import Context
 from traitbench.store import sample_changes as stored
 from traitbench.store import tables
@@ -141,15 +141,36 @@ def test_the_history_says_who_changed_what_when_by_sample_and_by_page(context: C
     _apply(context, handle, updates=[{"id": three, "group": "g"}], deletes=[{"id": two}])
     told = [
         [(each.kind, each.quality_before, each.quality_after, each.changed) for each in change.samples]
-        for change in sample_changes.history(context, AUTHOR, handle, sample_id=two).items
+        for change in sample_changes.history(context, AUTHOR, handle, sample_ids=[two]).items
     ]
     assert told == [[("delete", 0.5, None, [])], [("update", 0.0, 0.5, ["text", "quality"])], [("add", None, 0.0, [])]]
-    assert sample_changes.history(context, AUTHOR, handle, sample_id=three + 1).items == []
-    first = sample_changes.history(context, AUTHOR, handle, limit=1, sample_id=two)
-    second = sample_changes.history(context, AUTHOR, handle, limit=2, sample_id=two, cursor=first.next_cursor)
+    assert sample_changes.history(context, AUTHOR, handle, sample_ids=[three + 1]).items == []
+    first = sample_changes.history(context, AUTHOR, handle, limit=1, sample_ids=[two])
+    second = sample_changes.history(context, AUTHOR, handle, limit=2, sample_ids=[two], cursor=first.next_cursor)
     assert [len(page.items) for page in (first, second)] == [1, 2]
     assert second.next_cursor is None
     assert one in sample_changes.history(context, AUTHOR, handle, limit=3).items[-1].adds
+    of_two = sample_changes.history(context, AUTHOR, handle, sample_ids=[one, three]).items
+    assert [[each.sample_id for each in change.samples] for change in of_two] == [[three], [one, three]]
+    assert sample_changes.history(context, AUTHOR, handle, sample_ids=[]).items == []
+
+
+def test_a_person_who_signs_in_again_has_one_name_in_the_history(context: Context) -> None:
+    handle = draft(context, warm=1, cold=1)
+    for _ in range(2):
+        issued = keys.create_for_session(
+            context.engine,
+            person="0a1b",
+            scope="authoring",
+            namespaces=("local",),
+            name="ana@example.org",
+            longest=timedelta(days=1),
+        )
+        caller = keys.caller(context, issued.secret)
+        own = samples_of(context, handle)[0]
+        sample_changes.change(context, caller, handle, own.id, SampleFields(quality=0.5 + own.revision / 10))
+    history = sample_changes.history(context, AUTHOR, handle, limit=2).items
+    assert [change.by for change in history] == ["ana@example.org"] * 2
 
 
 @ON_BOTH

@@ -222,7 +222,10 @@ def test_the_history_says_who_changed_what(workbench: Workbench, client: Traitbe
     at = pick(workbench.open("samples", model=draft), client, draft, COLD[0])
     press(at, "samples.label.2")
     drawn = "\n".join(str(each.proto.body) for each in at.get("html"))
-    assert 'changed <span class="left">cold</span> to <span class="right">warm</span>' in drawn
+    assert 'You changed <span class="left">cold</span> to <span class="right">warm</span>' in drawn
+    rows = {row["text"]: row["by"] for row in components(at, "samples")[0]["rows"]}
+    assert rows[COLD[0]].startswith("you, "), "the last change of each sample"
+    assert not rows[COLD[1]].startswith("you, "), "another key added it"
 
 
 def test_a_text_that_no_model_knew_is_scored_as_it_is(own_workbench: Workbench, client: Traitbench, ready: str) -> None:

@@ -7,8 +7,11 @@ from functools import partial
 import streamlit as st
 
 from traitbench.contract.models import Model
-from traitbench.contract.samples import LONGEST_SEARCH, Sample
+from traitbench.contract.page import LARGEST_CHANGE_PAGE
+from traitbench.contract.sample_changes import SampleChange
+from traitbench.contract.samples import LONGEST_SEARCH, MOST_SAMPLES, Sample
 from traitbench.contract.traits import Trait
+from traitbench.errors import TraitbenchError
 from traitbench_app.parts.controls import find
 from traitbench_app.samples.downloads import draw_download
 from traitbench_app.samples.editing import conflict_in, page_again, pick_sample, picked_sample, take_page_again
@@ -16,7 +19,7 @@ from traitbench_app.samples.held_out import draw_set_aside
 from traitbench_app.samples.listed import Chip, Chosen, ChosenSamples, LoadedListing
 from traitbench_app.samples.narrowing import A_PAGE, FIND, ROWS_SHOWN, narrow, press_tile, pressed_tile, show_all
 from traitbench_app.samples.panel import PickedSample, draw_panel
-from traitbench_app.samples.sample_list import ListedSample, ListEvent, draw_list, list_data, row_of
+from traitbench_app.samples.sample_list import ListedSample, ListEvent, changed_by, draw_list, list_data, row_of
 from traitbench_app.samples.served import ServedListing
 from traitbench_app.samples.synthesis import delete_synthesized
 from traitbench_app.samples.tiles import TraitTile, draw_tiles
@@ -24,7 +27,7 @@ from traitbench_app.samples.unseen import ScoresOfSamples
 from traitbench_app.samples.views import ViewName, go_to
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
-from traitbench_app.shell.service import guarded
+from traitbench_app.shell.service import client, guarded, own_name, reader
 from traitbench_app.workspace.samples import all_samples
 
 _CHIP_NAMES: Mapping[Chip, str] = {
@@ -42,7 +45,7 @@ _WAYS: Mapping[ViewName, tuple[str, str]] = {
     "synthesize": ("Write some for me", "auto_awesome"),
     "raters": ("Compare labels of people", "groups"),
 }
-_CHIP, _ORDER = "samples.chip", "samples.order"
+_CHIP, _ORDER, _LAST = "samples.chip", "samples.order", "samples.last_changes"
 _FARTHEST, _NEWEST = "Wrong side first", "Newest first"
 
 
@@ -61,12 +64,28 @@ class SamplesOnPage:
         """Return the trait of a sample."""
         return next(each for each in self.traits if each.key == sample.trait)
 
-    def row(self, sample: Sample) -> ListedSample:
-        """Return what the list shows of a sample."""
+    def rows(self, samples: Sequence[Sample]) -> list[ListedSample]:
+        """Return what the list shows of samples, with who changed each last."""
+        seen = tuple((each.id, each.revision) for each in samples)
+        last = session.once(_LAST, (reader(), self.model.handle, seen), lambda: self._last_changes(samples))
+        name = own_name()
+        return [self._row(each, changed_by(each, last.get(each.id), name)) for each in samples]
+
+    def _last_changes(self, samples: Sequence[Sample]) -> Mapping[int, SampleChange]:
+        """Return the last change of each sample by its id; one without a recent change is missing."""
+        ids = [each.id for each in samples][:MOST_SAMPLES]
+        try:
+            page = client().samples.changes(self.model.handle, sample_ids=ids, limit=LARGEST_CHANGE_PAGE).items
+        except TraitbenchError:
+            return {}
+        # The newest comes first, so it is set last.
+        return {own.sample_id: change for change in reversed(page) for own in change.samples}
+
+    def _row(self, sample: Sample, by: str) -> ListedSample:
         unseen = self.scores.of(sample)
         sureness = "low" if unseen is None else self.scores.sureness(sample.trait, unseen.points)
         changed = sample.id in (self.scores.changed or ())
-        return row_of(sample, self.trait_of(sample), unseen, sureness, changed=changed)
+        return row_of(sample, self.trait_of(sample), unseen, sureness, changed=changed, by=by)
 
     def looks_wrong(self) -> int:
         """Return how many samples score clearly on the other side."""
@@ -104,7 +123,7 @@ def _draw_both(shown: SamplesOnPage) -> None:
         _draw_bar(shown)
         if rows:
             data = list_data(
-                [shown.row(sample) for sample in rows],
+                shown.rows(rows),
                 listed.count,
                 picked=rows[at].id,
                 scored=shown.listing.has_scores,

@@ -25,7 +25,7 @@ from traitbench_app.samples.editing import change, pick_sample, problem_of, remo
 from traitbench_app.samples.unseen import ScoresOfSamples
 from traitbench_app.samples.words import excerpt, label_words
 from traitbench_app.shell import session
-from traitbench_app.shell.service import client
+from traitbench_app.shell.service import client, own_name
 
 _LIKE, _LONG, _MOST_HISTORY, _WORD = 2, 1_500, 6, 24
 _HOW = {"high": "clearly", "moderate": "probably"}
@@ -368,8 +368,8 @@ def _when(at: datetime) -> str:
 
 
 def _said(change: SampleChange, one: ChangedSample, traits: Sequence[Trait]) -> str:
-    """What a change did to a sample, as HTML: `Ana changed warm to cold`."""
-    who = escape(change.by or "The service")
+    """What a change did to a sample, as HTML: `Ana changed warm to cold`, `You added it as warm`."""
+    who = "You" if change.by == own_name() else escape(change.by or "The service")
     undid = " (undo)" if change.undoes is not None else " (undone)" if change.undone else ""
     words = {each.key: each for each in traits}
     before, after = (_coloured(words.get(one.trait), each) for each in (one.quality_before, one.quality_after))

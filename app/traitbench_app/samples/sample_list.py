@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 import streamlit as st
 
+from traitbench.contract.sample_changes import SampleChange
 from traitbench.contract.samples import Provenance, Sample
 from traitbench.contract.scores import Confidence
 from traitbench.contract.traits import Trait
@@ -19,9 +20,12 @@ from traitbench_app.samples.words import LabelWords, label_words
 
 LIST = "samples.list"
 
-_EXCERPT, _GROUP = 320, 60
+_EXCERPT, _GROUP, _NAME = 320, 60, 12
+_KEY = "key_"
+"""How the id of a key begins, which stands for one without a name."""
+
 _ORIGIN: Mapping[Provenance, str] = {"authored": "", "score_feedback": "corrected", "synthesized": "synthesized"}
-_TEXT, _LABEL, _SCORE, _FOR, _OF_GROUP, _BY = "minmax(0, 1fr)", "112px", "122px", "40px", "60px", "92px"
+_TEXT, _LABEL, _SCORE, _FOR, _OF_GROUP, _BY = "minmax(0, 1fr)", "112px", "122px", "40px", "60px", "112px"
 
 Happening = Literal["pick", "more", "paste"]
 
@@ -90,6 +94,20 @@ def added_by(sample: Sample) -> str:
     day = f"{sample.created_at.day} {sample.created_at:%b}"
     origin = _ORIGIN[sample.provenance]
     return f"{origin}, {day}" if origin else day
+
+
+def changed_by(sample: Sample, change: SampleChange | None, own_name: str) -> str:
+    """Return who changed or added a sample last and when, `Ana, 3 Nov`; if nobody did, when and how it came.
+
+    `own_name` is what changes of the person who reads are recorded with.
+    """
+    kind = next((each.kind for each in change.samples if each.sample_id == sample.id), None) if change else None
+    if change is None or not change.by or (kind == "add" and _ORIGIN[sample.provenance]):
+        return added_by(sample)
+    if change.by != own_name and change.by.startswith(_KEY):
+        return added_by(sample)
+    name = "you" if change.by == own_name else shortened(change.by.partition("@")[0], _NAME)
+    return f"{name}, {change.at.day} {change.at:%b}"
 
 
 def row_of(

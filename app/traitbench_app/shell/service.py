@@ -403,6 +403,11 @@ def me() -> Me:
     return known
 
 
+def own_name() -> str:
+    """Return what the changes of the current person are recorded with: their name, or that or the id of the key."""
+    return me().name or me().key_id
+
+
 def active_version(model: Model) -> Version | None:
     """Return the active version without its snapshot, or None before the first training."""
     if model.current_version_id is None:

@@ -182,14 +182,25 @@ class AsyncSamples:
         return await self._connection.send(operations.SAMPLES_UNDO, handle=handle, change_id=change_id)
 
     async def changes(
-        self, handle: str, *, sample_id: int | None = None, limit: int = 20, cursor: str | None = None
+        self,
+        handle: str,
+        *,
+        sample_id: int | None = None,
+        sample_ids: Sequence[int] | None = None,
+        limit: int = 20,
+        cursor: str | None = None,
     ) -> AsyncPages[SampleChange]:
-        """List who changed which samples when, newest first; with `sample_id`, only changes of this sample."""
+        """List who changed which samples when, newest first.
+
+        With `sample_id` or `sample_ids`, at most 500, list only changes of these samples, each with only what it did to
+        them.
+        """
+        ids = None if sample_ids is None else ",".join(map(str, sample_ids))
         return await AsyncPages.begin(
             lambda at: self._connection.get(
                 operations.SAMPLES_CHANGES,
                 handle=handle,
-                params={"sample_id": sample_id, "limit": limit, "cursor": at},
+                params={"sample_id": sample_id, "sample_ids": ids, "limit": limit, "cursor": at},
             ),
             cursor,
         )

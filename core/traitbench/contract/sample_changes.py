@@ -81,9 +81,10 @@ class ChangedSample(Returned):
 class SampleChange(Returned):
     """A change of samples: who made it and when, and the ids of the samples that it added, updated and deleted.
 
-    `by` is the name of the key, null if the service made the change. `undone` says whether it was undone since, and
-    `undoes` is the id of the change that this one undid. Until `undoable_until` it can be undone: then its texts are
-    deleted. It is null if there is no undo (any more): under zero retention, and of a change that was undone.
+    `by` is the name of the person who signed in, else of the key; null if the service made the change. `undone` says
+    whether it was undone since, and `undoes` is the id of the change that this one undid. Until `undoable_until` it can
+    be undone: then its texts are deleted. It is null if there is no undo (any more): under zero retention, and of a
+    change that was undone.
     """
 
     id: int

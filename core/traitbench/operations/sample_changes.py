@@ -4,7 +4,7 @@ Whoever changes a sample may say which revision they have seen. If it has anothe
 error has the sample as it is: two people who edit at once lose no word.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -92,15 +92,16 @@ def history(
     caller: Caller,
     handle: str,
     *,
-    sample_id: int | None = None,
+    sample_ids: Collection[int] | None = None,
     limit: int = 20,
     cursor: str | None = None,
 ) -> SampleChangePage:
-    """Who changed which samples of a model when, newest first; with `sample_id`, only changes of this sample."""
+    """Who changed which samples of a model when, newest first; with `sample_ids`, only changes of these samples."""
+    ids = None if sample_ids is None else frozenset(sample_ids)
     with access.to_read(context, caller, operations.SAMPLES_CHANGES, handle) as (connection, model):
-        listing = f"sample changes {model.id} {sample_id}"
+        listing = f"sample changes {model.id} {None if ids is None else sorted(ids)}"
         asked = PageRequest.of(int, listing, limit, cursor, most=LARGEST_CHANGE_PAGE)
-        return SampleChangePage(**asked.fields(sample_changes.page(connection, model.id, asked, sample_id=sample_id)))
+        return SampleChangePage(**asked.fields(sample_changes.page(connection, model.id, asked, sample_ids=ids)))
 
 
 # ---- check and write -------------------------------------------------------------------------------------------------

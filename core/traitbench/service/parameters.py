@@ -134,6 +134,14 @@ OfIds = Annotated[
         json_schema_extra={"pattern": f"^{_IDS.pattern}$"},
     ),
 ]
+OfSamples = Annotated[
+    str | None,
+    BeforeValidator(_ids),
+    Query(
+        description=f"Only changes of these samples, at most {MOST_SAMPLES} ids with commas between them.",
+        json_schema_extra={"pattern": f"^{_IDS.pattern}$"},
+    ),
+]
 OfProposed = Annotated[
     str | None,
     BeforeValidator(_ids),

@@ -84,11 +84,15 @@ def changes(
     call: Call,
     handle: Handle,
     sample_id: parameters.OfSample = None,
+    sample_ids: parameters.OfSamples = None,
     limit: parameters.ChangeLimit = 20,
     cursor: parameters.Cursor = None,
 ) -> SampleChangePage:
     """List who changed which samples when, newest first."""
-    return sample_changes.history(call.context, call.caller, handle, sample_id=sample_id, limit=limit, cursor=cursor)
+    ids = parameters.ids_of(sample_ids)
+    if sample_id is not None:
+        ids = (*(ids or ()), sample_id)
+    return sample_changes.history(call.context, call.caller, handle, sample_ids=ids, limit=limit, cursor=cursor)
 
 
 @router.serve(operations.SAMPLES_UNDO)

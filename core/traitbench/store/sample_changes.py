@@ -223,12 +223,12 @@ def _raw(column: Column[Any]) -> Any:
 
 
 def page(
-    connection: Connection, model_id: int, asked: PageRequest[int], *, sample_id: int | None
+    connection: Connection, model_id: int, asked: PageRequest[int], *, sample_ids: frozenset[int] | None
 ) -> ListingRows[SampleChange]:
-    """The changes of a page, newest first; with `sample_id`, those of this sample, each with only its entry."""
+    """The changes of a page, newest first; with `sample_ids`, those of these samples, each with only their entries."""
     shown = select(tables.sample_changes).where(_CHANGES.model_id == model_id)
-    if sample_id is not None:
-        ids = _ids_with(connection, model_id, sample_id, most=asked.limit + 1, before=asked.after)
+    if sample_ids is not None:
+        ids = _ids_with(connection, model_id, sample_ids, most=asked.limit + 1, before=asked.after)
         shown = shown.where(_CHANGES.id.in_(ids))
     statement = asked.select(shown, _CHANGES.id, descending=True)
     return read_listing(
@@ -236,8 +236,8 @@ def page(
         statement,
         key=_CHANGES.id,
         position=_CHANGES.id,
-        all_at_once=lambda: [_change(row, sample_id) for row in connection.execute(statement)],
-        one=lambda row_id: _change(connection.execute(shown.where(_CHANGES.id == row_id)).one(), sample_id),
+        all_at_once=lambda: [_change(row, sample_ids) for row in connection.execute(statement)],
+        one=lambda row_id: _change(connection.execute(shown.where(_CHANGES.id == row_id)).one(), sample_ids),
         position_of=lambda change: change.id,
     )
 
@@ -297,11 +297,15 @@ def last_of(connection: Connection, model_id: int, sample_ids: Collection[int]) 
     return last
 
 
-def _ids_with(connection: Connection, model_id: int, sample_id: int, *, most: int, before: int | None) -> list[int]:
-    """The ids of the newest changes of a sample; a change that is unreadable may be one of them."""
+def _ids_with(
+    connection: Connection, model_id: int, sample_ids: frozenset[int], *, most: int, before: int | None
+) -> list[int]:
+    """The ids of the newest changes of some samples; a change that is unreadable may be one of them."""
     ids: list[int] = []
-    for row, entries in _newest(connection, model_id, sample_id, sample_id, before=before):
-        if entries is None or any(entry.sample_id == sample_id for entry in entries):
+    if not sample_ids:
+        return ids
+    for row, entries in _newest(connection, model_id, min(sample_ids), max(sample_ids), before=before):
+        if entries is None or any(entry.sample_id in sample_ids for entry in entries):
             ids.append(row.id)
         if len(ids) == most:
             break
@@ -324,11 +328,11 @@ def _newest(
         before = rows[-1].id
 
 
-def _change(row: Row[Any], sample_id: int | None = None) -> SampleChange:
+def _change(row: Row[Any], sample_ids: frozenset[int] | None = None) -> SampleChange:
     entries = _unpacked(row.entries)
     ids = {kind: [each.sample_id for each in entries if each.kind == kind] for kind in ("add", "update", "delete")}
     undone = row.undone_by is not None
-    shown = [each for each in entries if sample_id in (None, each.sample_id)]
+    shown = [each for each in entries if sample_ids is None or each.sample_id in sample_ids]
     return SampleChange(
         **{name: getattr(row, name) for name in _SHOWN},
         undone=undone,
