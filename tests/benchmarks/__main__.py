@@ -35,6 +35,7 @@ class Benchmark:
 BENCHMARKS = (
     Benchmark("quality", needs_data=True),
     Benchmark("confidence", needs_data=True),
+    Benchmark("probabilities", needs_data=True),
     Benchmark("versions", needs_data=True),
     Benchmark("shortcuts", needs_data=True),
     Benchmark("discovery", needs_data=True),

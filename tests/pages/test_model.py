@@ -320,10 +320,10 @@ def test_the_main_trait_and_demo_texts_are_chosen_here(workbench: Workbench, cli
 
 def test_the_snippets_name_the_model_and_the_version_that_was_picked(workbench: Workbench, trained: Trained) -> None:
     at = workbench.open("model", model=trained.handle, part="Call it")
-    assert len(at.code) == 4
+    assert len(at.code) == 7
     assert all(trained.handle in code.value and f"{trained.handle}@" not in code.value for code in at.code)
     at.selectbox(key=f"model.call_version.{trained.handle}").set_value("v1").run()
-    assert len(at.code) == 4
+    assert len(at.code) == 7
     assert all(f"{trained.handle}@v1" in code.value for code in at.code)
     assert [button.proto.label for button in at.get("download_button")] == ["Open in a notebook"]
 

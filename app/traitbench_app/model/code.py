@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from traitbench.contract.models import Model
+from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain
 from traitbench.names import pin, unpin
 from traitbench_app.parts.controls import copy_button, download
@@ -26,6 +27,8 @@ def model_calls(model: Model) -> str:
     pinned = _pick(model)
     handle = model.handle if pinned == _ACTIVE else pin(model.handle, pinned)
     ways = snippets(service_address(), handle, _TEXT)
+    if trait := _first_trait(model):
+        ways = {**ways, **judge_snippets(service_address(), handle, trait)}
     for tab, (name, snippet) in zip(st.tabs(list(ways), key="model.ways"), ways.items(), strict=True):
         with tab:
             st.code(snippet.code, language=snippet.language, wrap_lines=True)
@@ -68,6 +71,12 @@ def _pick(model: Model) -> str:
             persist_state="page",
         )
     )
+
+
+def _first_trait(model: Model) -> Trait | None:
+    """The trait that examples ask about: the main one or, without one, the first."""
+    traits = client().traits.list(model.handle)
+    return next((each for each in traits if each.key == model.main_trait), traits[0] if traits else None)
 
 
 def _names(model: Model) -> tuple[Sequence[str], Sequence[str]]:
@@ -113,6 +122,54 @@ def snippets(base_url: str, handle: str, text: str) -> Mapping[str, Snippet]:
         "Python, nothing installed": Snippet(_bare_python(base_url, handle, text), "python", "any Python 3"),
         "Command line": Snippet(_command(base_url, handle, text), "bash", "`traitbench` installed"),
     }
+
+
+def judge_snippets(base_url: str, handle: str, trait: Trait) -> Mapping[str, Snippet]:
+    """Return the snippets for programs that ask a judge over System One; they ask about the poles of a trait."""
+    return {
+        "System One SDK": Snippet(
+            _system_one(base_url, handle, trait), "python", "Python with `typesafe-sdk` installed"
+        ),
+        "LiteLLM": Snippet(_litellm(base_url, handle), "yaml", "LiteLLM, in its `config.yaml`"),
+        "Langfuse": Snippet(_langfuse(base_url, handle, trait), "text", "Langfuse: Settings, LLM connections"),
+    }
+
+
+def _system_one(base_url: str, handle: str, trait: Trait) -> str:
+    high, low = trait.positive_label, trait.negative_label
+    return f"""import os
+
+from typesafe_sdk import Choice, Noul, TypeSafeClient
+
+with TypeSafeClient(api_key=os.environ["{KEY}"], base_url={_quoted(base_url)}) as client:
+    answers = client.system_one(
+        model={_quoted(handle)},
+        state={_quoted(_TEXT)},
+        questions={{
+            "yes or no": Noul(instructions={_quoted(f"Is it {high}?")}),
+            "which": Choice(instructions="What is it?", criteria={{{_quoted(low)}: None, {_quoted(high)}: None}}),
+        }},
+    )
+
+print(answers.model, answers.nouls["yes or no"].noul, answers.choices["which"].choice)"""
+
+
+def _litellm(base_url: str, handle: str) -> str:
+    return f"""model_list:
+  - model_name: {_quoted(handle)}
+    litellm_params:
+      model: {_quoted(f"typesafe/{handle}")}
+      api_base: {_quoted(base_url)}
+      api_key: os.environ/{KEY}"""
+
+
+def _langfuse(base_url: str, handle: str, trait: Trait) -> str:
+    return f"""Connection:     TypeSafe (System One)
+Upstream:       Custom
+Base URL:       {base_url}/v1
+API key:        the value of {KEY}
+Custom models:  {handle}
+Question:       Yes / no, Is it {trait.positive_label}?"""
 
 
 def _curl(base_url: str, handle: str, text: str) -> str:

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from tests.conftest import Service, Trained
 from traitbench.cli.main import main
-from traitbench_app.model.code import KEY, snippets
+from traitbench_app.model.code import KEY, judge_snippets, snippets
 
 TEXT = 'It\'s "lovely" to see you, $HOME and `all`!'
 
@@ -50,3 +50,23 @@ def test_the_command_scores(service: Service, trained: Trained, key: str) -> Non
     done = CliRunner().invoke(main, arguments, env={name: value, KEY: key})
     assert done.exit_code == 0, done.output
     assert "warmth" in done.output
+
+
+def test_the_questions_of_the_snippets_for_judges_have_answers(service: Service, trained: Trained, key: str) -> None:
+    """The programs themselves are asked in `tests/doors/test_decision_clients.py`."""
+    [trait] = trained.client.traits.list(trained.handle)
+    ways = judge_snippets(service.base_url, f"{trained.handle}@v1", trait)
+    compile(ways["System One SDK"].code, "snippet", "exec")
+    for name in ("System One SDK", "Langfuse"):
+        assert "Is it warm?" in ways[name].code
+    body = {
+        "model": f"{trained.handle}@v1",
+        "state": TEXT,
+        "questions": {
+            "yes or no": {"type": "noul", "instructions": "Is it warm?"},
+            "which": {"type": "choice", "instructions": "What is it?", "criteria": {"cold": None, "warm": None}},
+        },
+    }
+    base_url = next(line.split()[-1] for line in ways["Langfuse"].code.splitlines() if line.startswith("Base URL"))
+    answer = httpx.post(f"{base_url}/systemone", json=body, headers={"Authorization": f"Bearer {key}"})
+    assert answer.status_code == 200, answer.text
