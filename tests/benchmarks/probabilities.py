@@ -9,7 +9,7 @@ of equal width, weighted by their texts.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -39,28 +39,26 @@ def measure(folder: Path, *, sets: Sequence[str], ks: Sequence[int], seeds: int)
                 for row, confidence in _scored(draw):
                     rows[name, draw.k, SURE if confidence != "low" else UNSURE].append(row)
     tables = [_errors(rows, sets, ks), *(_bins(rows, k) for k in ks)]
-    return Measured(tables, [[*key, own] for key, own in rows.items()])
+    return Measured(tables, {"rows": [[*key, own] for key, own in rows.items()]})
 
 
-def _scored(draw: protocol.Draw) -> list[tuple[tuple[float, float, bool], str]]:
+def _scored(draw: protocol.Draw) -> Iterator[tuple[tuple[float, float, bool], str]]:
     data = draw.data
     snapshot = fitted(draw.texts, draw.quality, trait=vars(data.trait), effort="medium").snapshot
     texts, truth = data.test[:_MOST_TEXTS], data.truth[:_MOST_TEXTS]
     positive = truth > (np.median(truth) if data.graded else 0.5)
     chosen, key = choose(snapshot, None), snapshot.traits[0].key
-    scored = []
     for place, is_positive in zip(project_whole(snapshot, texts, kept.vectors(texts)), positive, strict=True):
         score = read(snapshot, chosen, place).traits[key]
         given = probability.at(score.polarity, score.confidence)
-        scored.append((((score.polarity + 1) / 2, given, bool(is_positive)), score.confidence))
-    return scored
+        yield ((score.polarity + 1) / 2, given, bool(is_positive)), score.confidence
 
 
 def calibration_error(given: NDArray[np.float64], positive: NDArray[np.bool_]) -> float:
     """The mean distance of probability and frequency in bins of equal width, weighted by their texts."""
     bins = np.minimum((given * BINS).astype(int), BINS - 1)
     own = [bins == number for number in range(BINS)]
-    return sum(abs(given[each].mean() - positive[each].mean()) * each.mean() for each in own if each.any())
+    return float(sum(abs(given[each].mean() - positive[each].mean()) * each.mean() for each in own if each.any()))
 
 
 def _columns(rows: _Rows, sets: Sequence[str], k: int, confidence: str) -> tuple[NDArray[np.float64], ...]:
@@ -84,8 +82,8 @@ def _errors(rows: _Rows, sets: Sequence[str], ks: Sequence[int]) -> Table:
             )
         lines.append([label, *cells])
     note = (
-        "Expected calibration error of the probability at confidence high or moderate (their share of the texts), of the"
-        " probability of all texts, and of the position of all texts."
+        "Expected calibration error of the probability at confidence high or moderate (their share of the texts), of"
+        " the probability of all texts, and of the position of all texts."
     )
     return Table("Reliability of probabilities", ["set", *(f"k={k}" for k in ks)], lines, note)
 

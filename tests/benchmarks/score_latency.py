@@ -1,10 +1,11 @@
-"""How long one score over HTTP takes: against the bare encoder call, with its reasons, and while a training runs.
+"""How long one score over HTTP takes: against the bare encoder call, with reasons, on a door, and during a training.
 
     python -m tests.benchmarks.score_latency [--quick] [--out FILE]
 
 A service on a free port, a model of three traits, one kept-alive connection, a text of 20 words that differs each time.
 The bare call and the score are measured in turn, so that both meet the same moments of the machine. The caller has a
-process of its own, as callers have, and writes and reads with the standard library's client: its work counts. A score
+process of its own, as callers have, and writes and reads with the standard library's client: its work counts. A yes or
+no on the decision wire is measured in turn with a score, so that it shows what the door costs. A score
 with the reasons of all three traits is measured in turn with one without, for texts of several lengths. The
 training is the service's own worker; idle and loaded moments alternate, so that the load has its own idle beside it.
 """
@@ -20,6 +21,7 @@ from itertools import count, islice
 from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +38,7 @@ HANDLE, BUSY = "local.latency", "local.busy"
 TRAITS = ("Warmth", "Clarity", "Courage")
 WARM_UP = 50
 ROUNDS = 4
+DOOR = "yes or no on the decision wire"
 QUIET, LOADED = "score before a training", "score during a training"
 WORDS = (12, 45, 180, 500)
 EXPLAINED = 50
@@ -58,22 +61,23 @@ def measure(*, calls: int) -> Measured:
         train(context, BUSY, times=60)
         with served(create_app(context)) as base_url:
             score = Scoring(context, base_url)
-            bare, idle = in_turn((lambda text: _encode(context, text), score), calls)
+            bare, idle, door = in_turn((lambda text: _encode(context, text), score, score.decide), calls)
             explained = {words: _explained(score, words, calls // EXPLAINED) for words in WORDS}
             quiet, loaded = _beside(score, context, calls // ROUNDS)
             score.close()
         encoder = context.encoder.id
-    times = {"bare encoder call": bare, "score over HTTP": idle, QUIET: quiet, LOADED: loaded}
+    times = {"bare encoder call": bare, "score over HTTP": idle, DOOR: door, QUIET: quiet, LOADED: loaded}
     return _measured(encoder, calls, times, explained)
 
 
 def _measured(encoder: str, calls: int, times: dict[str, Times], explained: dict[int, Times]) -> Measured:
     bare, idle = times["bare encoder call"], times["score over HTTP"]
     ratio, more = _p(idle, 50) / _p(bare, 50), _p(idle, 50) - _p(bare, 50)
+    door = _p(times[DOOR], 50) / _p(idle, 50)
     under = _p(times[LOADED], 99) / _p(times[QUIET], 99)
     note = (
-        f"At p50 a score over HTTP takes {ratio:.2f} times the bare call, {more:.2f} ms more. Under a training its"
-        f" p99 is {under:.1f} times the idle p99 beside it."
+        f"At p50 a score over HTTP takes {ratio:.2f} times the bare call, {more:.2f} ms more. An answer on the decision"
+        f" wire takes {door:.2f} times a score. Under a training, p99 is {under:.1f} times the idle p99 beside it."
     )
     title = f"One score of 20 words, encoder {encoder}, {calls:,} calls each, milliseconds"
     rows = [_row(name, each) for name, each in times.items()]
@@ -89,6 +93,7 @@ def _measured(encoder: str, calls: int, times: dict[str, Times], explained: dict
             "calls": calls,
             "p50_against_bare": ratio,
             "p50_more_ms": more,
+            "p50_of_a_decision_against_a_score": door,
             "p99_under_a_training": under,
             "reasons_against_score": {f"{words}": float(b / a) for words, (a, b) in medians.items()},
             **figures,
@@ -122,7 +127,15 @@ class Scoring:
         self._child.start()
 
     def __call__(self, text: str, *, explain: bool = False) -> float:
-        self._here.send((text, explain))
+        return self._sent(f"/v1/models/{HANDLE}/score", {"content": text, "explain": explain})
+
+    def decide(self, text: str) -> float:
+        """Ask for a yes or no about the text, on the decision wire."""
+        question = {"type": "noul", "instructions": f"Is it about {TRAITS[0]}?"}
+        return self._sent("/v1/systemone", {"model": HANDLE, "state": text, "questions": {"q": question}})
+
+    def _sent(self, path: str, body: dict[str, Any]) -> float:
+        self._here.send((path, body))
         seconds: float = self._here.recv()
         return seconds
 
@@ -133,7 +146,7 @@ class Scoring:
 
     def renew(self) -> None:
         """Connect anew: the service does not keep a connection that was idle for long."""
-        self._here.send((_ANEW, False))
+        self._here.send((_ANEW, {}))
         self("a first text, which is not counted")
 
 
@@ -141,14 +154,12 @@ def _caller(there: Connection, address: str, secret: str) -> None:
     connection = http.client.HTTPConnection(address)
     headers = {"Authorization": f"Bearer {secret}", "Content-Type": "application/json"}
     while (asked := there.recv()) is not None:
-        text, explain = asked
-        if text == _ANEW:
+        path, body = asked
+        if path == _ANEW:
             connection.close()
             continue
         start = time.perf_counter()
-        connection.request(
-            "POST", f"/v1/models/{HANDLE}/score", json.dumps({"content": text, "explain": explain}), headers
-        )
+        connection.request("POST", path, json.dumps(body), headers)
         answer = connection.getresponse()
         answer.read()
         there.send(time.perf_counter() - start)

@@ -1,11 +1,13 @@
 """A forwarder between a real client and the service, which records what the client sends."""
 
 import json
+import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -74,3 +76,18 @@ def recording(service_url: str, secret: str) -> Iterator[Recorder]:
             server.shutdown()
             thread.join()
             server.server_close()
+
+
+def recorded(file: Path) -> Sequence[Mapping[str, Any]]:
+    """What clients sent when it was last recorded."""
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()] if file.is_file() else []
+
+
+def check_recorded(file: Path, client: str, sent: Sequence[Mapping[str, Any]]) -> None:
+    """Assert that a client sends what was recorded; with `TRAITBENCH_TEST_RECORD=1`, record it anew first."""
+    now = [{"client": client, **each} for each in sent]
+    if os.environ.get("TRAITBENCH_TEST_RECORD"):
+        others = [each for each in recorded(file) if each["client"] != client]
+        lines = (json.dumps(each, ensure_ascii=False) for each in [*others, *now])
+        file.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    assert [each for each in recorded(file) if each["client"] == client] == now

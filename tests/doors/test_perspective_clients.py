@@ -5,7 +5,6 @@ own; their requests are written as their sources make them.
 """
 
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ import pytest
 from tests.conftest import Service
 from tests.doors import forum
 from tests.doors.environments import node_with, output_of, python_with
-from tests.doors.recording import recording
+from tests.doors.recording import check_recorded, recorded, recording
 from tests.patience import PATIENCE_S
 
 RECORDED = Path(__file__).parent / "recorded" / "perspective.jsonl"
@@ -95,19 +94,6 @@ def _asked(service: Service, secret: str, command: Sequence[str], program: str, 
     return Asked([json.loads(line) for line in printed.splitlines()], recorder.sent)
 
 
-def _check_recorded(client: str, sent: Sequence[Mapping[str, Any]]) -> None:
-    now = [{"client": client, **each} for each in sent]
-    if os.environ.get("TRAITBENCH_TEST_RECORD"):
-        others = [each for each in _recorded() if each["client"] != client]
-        lines = (json.dumps(each, ensure_ascii=False) for each in [*others, *now])
-        RECORDED.write_text("".join(f"{line}\n" for line in lines), "utf-8")
-    assert [each for each in _recorded() if each["client"] == client] == now
-
-
-def _recorded() -> Sequence[Mapping[str, Any]]:
-    return [json.loads(line) for line in RECORDED.read_text("utf-8").splitlines()]
-
-
 @pytest.mark.soak
 def test_google_s_library_needs_the_address_of_the_description_only(
     service: Service, secret: str, tmp_path: Path
@@ -122,7 +108,7 @@ def test_google_s_library_needs_the_address_of_the_description_only(
     assert (unknown[0], unknown[2][0]["errorType"]) == (400, "INVALID_REQUEST")
     assert "FLIRTATION" in unknown[1]
     assert suggested["clientToken"] == "7"
-    _check_recorded("google-api-python-client", asked.sent)
+    check_recorded(RECORDED, "google-api-python-client", asked.sent)
 
 
 @pytest.mark.soak
@@ -134,7 +120,7 @@ def test_the_npm_client_needs_an_interceptor(service: Service, secret: str, tmp_
     assert list(thanked["attributeScores"]) == ["INSULT"]
     assert refused[:2] == [400, "ResponseError"]
     assert "FLIRTATION" in refused[2]
-    _check_recorded("perspective-api-client", asked.sent)
+    check_recorded(RECORDED, "perspective-api-client", asked.sent)
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +129,7 @@ def http(service: Service) -> Iterator[httpx.Client]:
         yield http
 
 
-@pytest.mark.parametrize("asked", _recorded(), ids=lambda asked: f"{asked['client']} {asked['status']}")
+@pytest.mark.parametrize("asked", recorded(RECORDED), ids=lambda asked: f"{asked['client']} {asked['status']}")
 def test_what_clients_sent_is_answered(http: httpx.Client, secret: str, asked: Mapping[str, Any]) -> None:
     content = None if asked["body"] is None else json.dumps(asked["body"])
     target = asked["target"].replace("KEY", secret)
