@@ -72,10 +72,16 @@ BODIES: Mapping[Operation[Any], dict[str, Any]] = {
         "state": "a text",
         "questions": {"q": {"type": "noul", "instructions": "Is it warm?"}},
     },
+    operations.GUARDS_LITELLM: {
+        "texts": ["a text"],
+        "additional_provider_specific_params": {"model": "mine.ready", "trait": "tone", "block": "warm"},
+    },
+    operations.GUARDS_WEBHOOK: {"output": "a text"},
 }
 
 _VALUES = {"key": "tone", "sample_id": 1, "change_id": 1, "name": "v1", "namespace": "mine"}
 _TAG, _ATTRIBUTE = {"name": "best"}, {"name": "TONE"}
+_QUERIES = {operations.GUARDS_WEBHOOK: "?trait=tone&side=warm"}
 
 
 def request(operation: Operation[Any], handle: str) -> tuple[str, str, Any]:
@@ -83,4 +89,5 @@ def request(operation: Operation[Any], handle: str) -> tuple[str, str, Any]:
     is_of_tag = operation in (operations.VERSIONS_TAG, operations.VERSIONS_UNTAG)
     names = _TAG if is_of_tag else _ATTRIBUTE if "{namespace}" in operation.path else {}
     values = {**_VALUES, **names, "handle": handle}
-    return operation.method, operation.full_path.format_map(values), BODIES.get(operation)
+    path = operation.full_path.format_map(values) + _QUERIES.get(operation, "")
+    return operation.method, path, BODIES.get(operation)

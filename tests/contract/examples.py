@@ -144,6 +144,10 @@ def story(send: Sent, world: World, end: Callable[[str], None]) -> None:
         "tone": {"type": "choice", "instructions": "How does it sound?", "criteria": {"cold": None, "warm": None}},
         "scale": {"type": "score", "instructions": "How warm is it?", "criteria": ["cold", "in between", "warm"]},
     }
+    guarded = {"model": f"{HANDLE}@v1", "trait": "warmth", "block": "cold", "from": 60}
+    sent = {"input_type": "request", "texts": [greeting, "No. Read the rules."]}
+    ask("guards.litellm", body={**sent, "additional_provider_specific_params": guarded})
+    ask("guards.webhook", {**on, "trait": "warmth", "side": "warm", "from": 60}, body={"output": greeting})
     ask("decisions.answer", body={"model": f"{HANDLE}@v1", "state": {"output": greeting}, "questions": questions})
     ask("extract", body={"url": f"{SITE}/hours"})
     ask("models.delete", copy)

@@ -20,7 +20,7 @@ MARK = "Zyzzyva-quux"
 OPERATIONS: dict[str, tuple[str, str, Any]] = {
     each.name: request(each, "mine.ready" if each.takes_version else "mine.draft")
     for each in ROUTES.values()
-    if each.body is not None and each.errors_as == "envelope"
+    if each.body is not None and not each.is_door
 }
 WITHOUT_BODY = ("models.train", "traits.discover", "samples.synthesize", "versions.tag")  # an empty one is {}
 WITH_BODY = [name for name in OPERATIONS if name not in WITHOUT_BODY]

@@ -13,7 +13,12 @@ from tests.contract.world import World
 from traitbench.contract.operations import ROUTES
 from traitbench.service import openapi
 
+REQUIRED = "must be sent"
 QUERY: dict[str, dict[str, tuple[int | str | None, dict[str, Any]]]] = {
+    "POST /v1/models/{handle}/webhook": {
+        **dict.fromkeys(("trait", "side"), (REQUIRED, {"type": "string", "minLength": 1})),
+        "from": (50, {"minimum": 0, "maximum": 100}),
+    },
     "GET /v1/models": {
         "limit": (50, {"minimum": 1, "maximum": 250}),
         **dict.fromkeys(("cursor", "namespace", "state", "kind", "forked_from"), (None, {})),
@@ -127,11 +132,14 @@ def test_the_run_is_named_where_one_is_started_or_met(world: World) -> None:
 
 
 def test_all_but_the_open_routes_need_the_key(world: World) -> None:
-    (scheme,) = world.described["components"]["securitySchemes"].items()
-    assert (scheme[1]["type"], scheme[1]["scheme"]) == ("http", "bearer")
+    schemes = world.described["components"]["securitySchemes"]
+    assert (schemes["ApiKey"]["type"], schemes["ApiKey"]["scheme"]) == ("http", "bearer")
+    assert {source for each in ROUTES.values() if each.in_openapi for source in each.key_from} == {
+        each.get("scheme", each.get("name")) for each in schemes.values()
+    }
     for name, operation in operations(world).items():
         is_open = name.split()[1] in OPEN
-        key: list[dict[str, list[str]]] = [{scheme[0]: []}]
+        key = [{openapi.KEYS[source][0]: list[str]()} for source in ROUTES[operation["summary"]].key_from]
         assert operation.get("security") == (None if is_open else [{}, *key] if name.split()[1] in LOCAL else key)
         assert ("401" in operation["responses"]) is not is_open
 
@@ -145,8 +153,8 @@ def test_parameters_stand_with_bounds_and_defaults(world: World, operation: str)
     expected = QUERY.get(operation, {})
     assert set(query) == set(expected)
     for name, (default, bounds) in expected.items():
-        assert query[name]["required"] is False
-        assert query[name]["schema"].get("default") == default
+        assert query[name]["required"] is (default == REQUIRED)
+        assert query[name]["schema"].get("default") == (None if default == REQUIRED else default)
         assert bounds.items() <= query[name]["schema"].items()
 
 
@@ -248,6 +256,7 @@ UNBOUNDED = {
         *("ScoreRequest.traits", "CompareRequest.traits", "BatchRequest.traits", "TraitsCreate.traits"),
         *("ScoreRequest.feedback", "VersionsCompareRequest.texts[]", "VersionsCompareRequest.traits"),
         *("DecisionRequest.state", "DecisionRequest.questions", "DecisionRequest.model"),
+        *("GuardrailRequest.texts[]", "WebhookRequest.output"),
     },
     "64 KiB": {
         *("ModelCreate.upstream_sources", "ModelCreate.upstream_sources[]"),

@@ -1,5 +1,6 @@
 """A forwarder between a real client and the service, which records what the client sends."""
 
+import base64
 import json
 import os
 import threading
@@ -14,8 +15,16 @@ import httpx
 
 from tests.patience import PATIENCE_S
 
-_HEADERS = ("accept", "content-type", "x-api-key")
+_HEADERS = ("accept", "authorization", "content-type", "x-api-key")
 _PER_HOP = frozenset({"connection", "content-length", "transfer-encoding", "date", "server"})
+
+
+def _masked(value: str, secret: str) -> str:
+    """The value of a header with `KEY` for the secret; user and password in clear."""
+    scheme, _, sent = value.partition(" ")
+    if scheme.lower() == "basic":
+        value = f"{scheme} {base64.b64decode(sent).decode()}"
+    return value.replace(secret, "KEY")
 
 
 @dataclass(frozen=True)
@@ -53,7 +62,9 @@ def recording(service_url: str, secret: str) -> Iterator[Recorder]:
                     {
                         "method": self.command,
                         "target": self.path.replace(secret, "KEY"),
-                        "headers": {name: self.headers[name] for name in _HEADERS if name in self.headers},
+                        "headers": {
+                            name: _masked(self.headers[name], secret) for name in _HEADERS if name in self.headers
+                        },
                         "body": json.loads(body) if body else None,
                         "status": answer.status_code,
                     }

@@ -171,7 +171,7 @@ def test_a_comment_is_encoded_once_for_all_attributes_and_sentences(door: Door) 
                 "doNotStore": not keep,
             }
         )
-        assert len(perspective.analyze(context, caller, request).attribute_scores) == 3
+        assert len(perspective.analyze(context, caller, request, request_id="").attribute_scores) == 3
         assert sorted(encoder.asked) == sorted([text, *re.split(r"(?<=\.) ", text)])
 
 

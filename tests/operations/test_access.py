@@ -30,6 +30,7 @@ pytestmark = ON_SQLITE
 FOR_ANY_KEY = {
     *("models.list", "models.get", "models.card", "traits.list", "traits.get", "versions.list", "versions.get"),
     *("versions.activations", "versions.compare", "scores.score", "scores.compare", "scores.batch", "extract"),
+    *("guards.litellm", "guards.webhook"),
     *("service.me", "attributes.list", "attributes.get", "decisions.answer"),
 }
 OWNED_READS = {
@@ -95,7 +96,7 @@ def test_making_a_model_and_reading_metrics_needs_an_authoring_key_and_listing_a
         assert result == {
             **dict.fromkeys(("models.create", "models.import", "metrics"), refused),
             **dict.fromkeys(("attributes.put", "attributes.delete"), refused),
-            **dict.fromkeys(("models.list", "extract", "service.me", "decisions.answer"), False),
+            **dict.fromkeys(("models.list", "extract", "service.me", "decisions.answer", "guards.litellm"), False),
             **dict.fromkeys(("attributes.list", "attributes.get"), False),
         }
 

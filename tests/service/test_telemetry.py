@@ -28,6 +28,17 @@ TEXT, QUERY, PATH = "Thank you for the zanzibar, dear friend.", "querymarker", "
 HANDLE = "local.tone"
 SCORE, BATCH = "POST /v1/models/{handle}/score", "POST /v1/models/{handle}/score/batch"
 
+DOORS = {
+    "POST /beta/litellm_basic_guardrail_api": "guard",
+    "POST /v1/models/{handle}/webhook": "webhook",
+    "POST /v1alpha1/comments:analyze": "perspective",
+}
+GUARDED = {
+    "texts": [TEXT],
+    "additional_provider_specific_params": {"model": HANDLE, "trait": "warmth", "block": "cold"},
+}
+COMMENT = {"comment": {"text": TEXT}, "requestedAttributes": {"WARMTH": {}}}
+
 
 @dataclass(frozen=True)
 class Observed:
@@ -70,13 +81,18 @@ def observed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Observed]:
             answers = {
                 "score": http.post(path, json={"content": TEXT}),
                 "batch": http.post(f"{path}/batch", json={"contents": [TEXT, "Go away.", TEXT]}),
+                "guard": http.post("/beta/litellm_basic_guardrail_api", json=GUARDED),
+                "webhook": http.post(
+                    f"{path.removesuffix('score')}webhook?trait=warmth&side=warm", json={"output": TEXT}
+                ),
+                "perspective": http.post("/v1alpha1/comments:analyze", json=COMMENT),
                 "refused": http.get(f"/v1/models?limit={QUERY}&key={key}"),
                 "unknown": http.get(f"/v1/{PATH}?{QUERY}"),
                 "health": http.get("/v1/health"),
             }
-        named = {SCORE, BATCH, "GET", "GET /v1/models", "run train"}
+        named = {SCORE, BATCH, *DOORS, "GET", "GET /v1/models", "run train"}
         until(lambda: named <= {each.name for each in receiver.spans}, what="the spans")
-        until(lambda: len(receiver.events) >= 3, what="the events")
+        until(lambda: len(receiver.events) >= 6, what="the events")
         yield Observed(receiver, answers, str(run_id), key)
 
 
@@ -104,6 +120,15 @@ def test_a_score_is_an_event_in_the_span_of_its_request(observed: Observed) -> N
         "traitbench.version": "v1",
         "traitbench.request.id": card["metadata"]["request_id"],
     }
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_score_on_a_door_is_the_same_event(observed: Observed, door: str) -> None:
+    assert observed.answers[DOORS[door]].status_code == 200, observed.answers[DOORS[door]].text
+    [event] = [each for each in observed.receiver.events if each.span_id == observed.span(door).span_id]
+    found, card = attributes(event.attributes), observed.answers["score"].json()
+    assert found["gen_ai.evaluation.score.value"] == card["scores"]["warmth"]
+    assert found["traitbench.request.id"] == observed.answers[DOORS[door]].headers["X-Request-Id"]
 
 
 def test_a_batch_sends_an_event_for_each_different_text(observed: Observed) -> None:

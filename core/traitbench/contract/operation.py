@@ -28,8 +28,12 @@ METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 """What `Allow` lists, in its order: every path that has `GET` has `HEAD` too."""
 
 Reach = Literal["read", "owned read", "write"]
-KeySource = Literal["bearer", "x-api-key", "query"]
-"""Where a request carries its key: `Authorization: Bearer`, the header `x-api-key`, or the query parameter `key`."""
+KeySource = Literal["bearer", "basic", "x-api-key", "query"]
+"""Where a request carries its key.
+
+Those are `Authorization: Bearer`, the password of `Authorization: Basic`, the header `x-api-key`, and the query
+parameter `key`.
+"""
 ErrorForm = Literal["envelope", "decision", "perspective"]
 """How errors are written: as our envelope, or as the programs expect that speak another wire."""
 Work = Literal["score", "long", "explain", "batch", "write", "transfer", "read"]

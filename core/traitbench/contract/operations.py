@@ -15,6 +15,7 @@ from traitbench.contract.bundles import Bundle
 from traitbench.contract.comparisons import VersionsCompareRequest, VersionsComparison
 from traitbench.contract.decisions import DecisionRequest, Decisions
 from traitbench.contract.envelope import Health, Me
+from traitbench.contract.guards import GuardrailAnswer, GuardrailRequest, WebhookRequest, WebhookVerdict
 from traitbench.contract.models import (
     ForkRequest,
     Model,
@@ -95,6 +96,7 @@ _OF_MODEL = (
         "scores.score",
         "scores.compare",
         "scores.batch",
+        "guards.webhook",
     ),
 )
 
@@ -579,6 +581,34 @@ DECISIONS_ANSWER = Operation(
     takes_version=True,
     errors_as="decision",
     open_query=True,
+)
+GUARDS_LITELLM = Operation(
+    "guards.litellm",
+    "POST /litellm_basic_guardrail_api",
+    READ,
+    GuardrailAnswer,
+    GuardrailRequest,
+    transitions=("use",),
+    # The model is in the body.
+    failures=(*_UNSCORED, errors.InvalidHandle, errors.ModelNotFound),
+    work="score",
+    takes_version=True,
+    prefix="/beta",
+    key_from=("x-api-key", "bearer"),
+    open_query=True,
+)
+GUARDS_WEBHOOK = Operation(
+    "guards.webhook",
+    "POST /models/{handle}/webhook",
+    READ,
+    WebhookVerdict,
+    WebhookRequest,
+    transitions=("use",),
+    failures=(*_UNSCORED, errors.TraitNotFound),
+    work="score",
+    takes_version=True,
+    # promptfoo sends no headers of its own, but the user and password of an address.
+    key_from=("basic", "x-api-key", "bearer"),
 )
 
 # ----------------------------------------------------------------------------------------------------------------------

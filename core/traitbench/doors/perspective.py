@@ -39,7 +39,7 @@ from traitbench.operations.access import Caller
 from traitbench.operations.attributes import AttributeTrait
 from traitbench.operations.context import Context
 from traitbench.scoring import card, resemblance
-from traitbench.scoring.card import RawScore
+from traitbench.scoring.card import RawCard, RawScore
 from traitbench.scoring.segments import EncodeOnce, sentences
 
 _TAG = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*")
@@ -82,7 +82,9 @@ class _Scored:
     stretches: Sequence[tuple[int, int, Mapping[str, RawScore]]]
 
 
-def analyze(context: Context, caller: Caller, request: AnalyzeCommentRequest) -> AnalyzeCommentResponse:
+def analyze(
+    context: Context, caller: Caller, request: AnalyzeCommentRequest, *, request_id: str
+) -> AnalyzeCommentResponse:
     """Return the attributes of a comment. Nothing of it is stored, and under `do_not_store` no vector is cached.
 
     Raise `CommentRefused` for what Perspective's clients know by name, and `UnresolvedAttribute` for an attribute that
@@ -109,6 +111,7 @@ def analyze(context: Context, caller: Caller, request: AnalyzeCommentRequest) ->
         version = served.model.id, served.version_no
         if version not in scored:
             scored[version] = _scored(context, served, comment, encoders, spans=spans, keep=keep)
+        _send(context, served, meant, scored[version], request_id)
         answer = _attribute(served, meant, scored[version])
         if answer.summary_score.value >= (requested[name].score_threshold or 0.0):
             scores[name] = answer
@@ -156,6 +159,15 @@ def suggest(context: Context, caller: Caller, request: SuggestCommentScoreReques
 def _may_propose(context: Context, caller: Caller, meant: AttributeTrait) -> bool:
     model = serving.now(context, meant.handle, None).model
     return parse_handle(model.handle).namespace in caller.namespaces and not model.zero_data_retention
+
+
+def _send(context: Context, served: serving.Served, meant: AttributeTrait, scored: _Scored, request_id: str) -> None:
+    """Send the score of an attribute to the operator's collector, if there is one."""
+    if context.telemetry is not None:
+        [trait] = (served.snapshot.traits[each].key for each in card.choose(served.snapshot, [meant.trait]))
+        values = RawCard({trait: scored.whole[trait]}).to_wire()
+        send = context.telemetry.scoring(served.model.handle, served.snapshot)
+        send({**values, "metadata": serving.metadata(served, request_id)})
 
 
 def refused(kind: str, message: str, **more: Any) -> CommentRefused:

@@ -43,6 +43,7 @@ TAGS = (
     "scores",
     "extract",
     "decisions",
+    "guards",
     "perspective",
 )  # in the order of the document
 
@@ -76,6 +77,7 @@ ERRORS: Mapping[ErrorForm, type[Returned]] = {
 }
 KEYS: Mapping[KeySource, tuple[str, Json]] = {
     "bearer": ("ApiKey", {"type": "http", "scheme": "bearer", "description": "An API key."}),
+    "basic": ("ApiKeyAsPassword", {"type": "http", "scheme": "basic", "description": "An API key as the password."}),
     "x-api-key": ("ApiKeyHeader", {"type": "apiKey", "in": "header", "name": "x-api-key"}),
     "query": ("ApiKeyInQuery", {"type": "apiKey", "in": "query", "name": "key"}),
 }

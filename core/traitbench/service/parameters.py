@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from starlette.requests import Request
 
 from traitbench.contract.attributes import ATTRIBUTE
-from traitbench.contract.fields import Text, plainly
+from traitbench.contract.fields import NotBlank, Text, plainly
 from traitbench.contract.models import Effort, RunStarted, State
 from traitbench.contract.page import LARGEST_CHANGE_PAGE, LARGEST_PAGE, LARGEST_POSITION_PAGE, LARGEST_SAMPLE_PAGE
 from traitbench.contract.samples import LONGEST_SEARCH, MOST_SAMPLES, Pole, Provenance
@@ -124,6 +124,14 @@ Offset = Annotated[
 ]
 WithCount = Annotated[
     bool, BeforeValidator(_flag), Query(description="`true`: count all samples that pass the filters, too.")
+]
+AtTrait = Annotated[NotBlank, Query(description="The trait to score, by key or name.")]
+TowardsSide = Annotated[NotBlank, Query(description="The pole of the trait that the output should be on.")]
+FromPoints = Annotated[
+    int,
+    Field(ge=0, le=100),
+    BeforeValidator(_whole),
+    Query(alias="from", description="How many points towards that pole it needs, at least."),
 ]
 OfIds = Annotated[
     str | None,

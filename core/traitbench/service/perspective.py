@@ -45,7 +45,7 @@ def _mended(value: Any) -> Any:
 @router.serve(operations.COMMENTS_ANALYZE, body=CommentBody)
 def analyze(call: Call, body: AnalyzeCommentRequest) -> Response:
     """Score the attributes of a comment, on the wire of Perspective. Nothing of the comment is stored."""
-    answer = perspective.analyze(call.context, call.caller, body)
+    answer = perspective.analyze(call.context, call.caller, body, request_id=call.request_id)
     return Response(answer.model_dump_json(by_alias=True), media_type=JSON)
 
 

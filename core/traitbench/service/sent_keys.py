@@ -1,7 +1,9 @@
 """Where a request carries its key. Each row of the table of operations says which of these places it reads."""
 
+import base64
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from urllib.parse import unquote
 
 from starlette.types import Scope
@@ -35,6 +37,15 @@ def _bearer(scope: Scope) -> Iterator[str]:
                 yield ""
 
 
+def _basic(scope: Scope) -> Iterator[str]:
+    """Yield the password, whoever the user is: all that programs can send that take an address and no headers."""
+    for value in _headers(scope, b"authorization"):
+        match value.split():
+            case [scheme, secret] if scheme.lower() == "basic":
+                with suppress(ValueError):
+                    yield base64.b64decode(secret, validate=True).decode().partition(":")[2]
+
+
 def _in_query(scope: Scope) -> Iterator[str]:
     return (unquote(value.decode("latin-1")) for value in _IN_QUERY.findall(scope["query_string"]))
 
@@ -44,6 +55,7 @@ def _headers(scope: Scope, wanted: bytes) -> Iterator[str]:
 
 
 _SENT: Mapping[KeySource, Callable[[Scope], Iterator[str]]] = {
+    "basic": _basic,
     "bearer": _bearer,
     "x-api-key": lambda scope: _headers(scope, b"x-api-key"),
     "query": _in_query,
