@@ -52,7 +52,7 @@ def chromium(playwright: Playwright, *flags: str, whole: bool = False) -> Browse
 def settled(page: Page, title: str | re.Pattern[str] = "") -> Page:
     """Wait until the page is drawn and its script has ended, with a title until this page is; return it."""
     if title:
-        # A list, because the title of the page before stays for a moment, and two titles are an error for a single text.
+        # A list: the title of the page before stays for a moment, and two titles are an error for a single text.
         expect(page.get_by_test_id("stMain").get_by_role("heading", level=1)).to_have_text([title])
     page.wait_for_selector(_SETTLED)
     return page
