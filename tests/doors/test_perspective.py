@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.conftest import COLD, WARM, Service, Trained
+from tests.conftest import COLD, WARM, Service
 from tests.doors import forum
 from tests.operations.counting import Counting
 from tests.patience import PATIENCE_S
@@ -18,6 +18,7 @@ from traitbench.client import Traitbench
 from traitbench.contract.perspective import MOST_BYTES, AnalyzeCommentRequest
 from traitbench.doors import perspective, probability
 from traitbench.operations import keys
+from traitbench.scoring import resemblance
 
 ANALYZE, SUGGEST = "/v1alpha1/comments:analyze", "/v1alpha1/comments:suggestscore"
 RUDE = "You clearly never read what you answer to, and nobody asked for your opinion."
@@ -27,7 +28,10 @@ INFO = "type.googleapis.com/google.rpc.ErrorInfo"
 
 @dataclass(frozen=True)
 class Door:
-    """A service with two models: `perspective.comments` has toxicity and insult, `perspective.other` profanity."""
+    """A service with two models: `perspective.comments` has toxicity and insult, `perspective.silent` profanity.
+
+    The second is under zero retention.
+    """
 
     service: Service
     client: Traitbench
@@ -65,7 +69,8 @@ def door(service: Service) -> Iterator[Door]:
         httpx.Client(base_url=service.base_url, timeout=PATIENCE_S, trust_env=False) as http,
     ):
         forum.teach(client, "perspective.comments", "Toxicity", "Insult")
-        forum.teach(client, "perspective.other", "Profanity")
+        forum.teach(client, "perspective.silent", "Profanity")
+        client.models.update("perspective.silent", zero_data_retention=True)
         yield Door(service, client, http, scorer)
 
 
@@ -199,11 +204,8 @@ def test_a_verdict_is_kept_as_a_proposed_label(door: Door) -> None:
 
 
 def test_verdicts_that_cannot_be_kept_are_refused_together(door: Door) -> None:
-    silent = "perspective.silent"
-    forum.teach(door.client, silent, "Threat")
-    door.client.models.update(silent, zero_data_retention=True)
     door.client.proposed.delete("perspective.comments")
-    scores = {name: {"summaryScore": {"value": 1}} for name in ("TOXICITY", "THREAT")}
+    scores = {name: {"summaryScore": {"value": 1}} for name in ("TOXICITY", "PROFANITY")}
     answer = door.post(SUGGEST, comment={"text": RUDE}, attributeScores=scores)
     error = answer.json()["error"]
     assert (answer.status_code, error["status"]) == (409, "FAILED_PRECONDITION")
@@ -282,16 +284,12 @@ def test_what_was_taught_in_english_is_not_asked_in_japanese(door: Door) -> None
     assert door.post(**sent, languages=["ja"], dropUnsupportedAttributes=True).json()["attributeScores"] == {}
 
 
-def test_many_languages_are_asked_where_the_encoder_reads_them(trained_by_default: Trained, service: Service) -> None:
-    key = service.issue("scoring", ("default",))
-    with httpx.Client(base_url=service.base_url, timeout=PATIENCE_S, trust_env=False) as http:
-        for text, languages, status in (
-            ("日本語だけの文章です。", [], 200),
-            ("Takk for det, kjære venn.", ["nb", "zh-Hant", "hi-Latn", "fil"], 200),
-            ("nuqneH", ["tlh"], 400),
-        ):
-            body = {"comment": {"text": text}, "requestedAttributes": {"WARMTH": {}}, "languages": languages}
-            assert http.post(ANALYZE, params={"key": key}, json=body).status_code == status
+@pytest.mark.parametrize("tag", ["ja", "nb", "zh-Hant", "hi-Latn", "fil", "iw", "EN_us", "pt-BR"])
+def test_a_tag_names_a_language_that_the_default_encoder_reads(tag: str) -> None:
+    known = resemblance.languages("multilingual-e5-l6f-int8-1", None)
+    assert known is not None
+    assert perspective._primary(tag) in known
+    assert "tlh" not in known
 
 
 # ---- errors by name --------------------------------------------------------------------------------------------------
