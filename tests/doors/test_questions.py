@@ -131,6 +131,8 @@ def test_several_traits_are_refused_unless_one_is_named() -> None:
     both = Names([INSULT, LIKE_INSULT])
     assert kind(noul, "Is it friendly?", both) == "several_traits_named"
     assert noul("Offending?", both) == Pole(1, positive=True)
+    assert noul("Offence: is it friendly?", both) == Pole(1, positive=False)
+    assert kind(noul, "Offence: is it friendly or insulting?", both) == "several_traits_named"
 
 
 def test_criteria_say_what_is_a_yes_where_the_instructions_do_not() -> None:

@@ -131,12 +131,12 @@ def judge_snippets(base_url: str, handle: str, trait: Trait) -> Mapping[str, Sni
             _system_one(base_url, handle, trait), "python", "Python with `typesafe-sdk` installed"
         ),
         "LiteLLM": Snippet(_litellm(base_url, handle), "yaml", "LiteLLM, in its `config.yaml`"),
-        "Langfuse": Snippet(_langfuse(base_url, handle, trait), "text", "Langfuse: Settings, LLM connections"),
+        "Langfuse": Snippet(_langfuse(base_url, handle, trait), "text", "Langfuse, under Settings, LLM connections"),
     }
 
 
 def _system_one(base_url: str, handle: str, trait: Trait) -> str:
-    high, low = trait.positive_label, trait.negative_label
+    options = f"{{{_quoted(trait.negative_label)}: None, {_quoted(trait.positive_label)}: None}}"
     return f"""import os
 
 from typesafe_sdk import Choice, Noul, TypeSafeClient
@@ -146,8 +146,8 @@ with TypeSafeClient(api_key=os.environ["{KEY}"], base_url={_quoted(base_url)}) a
         model={_quoted(handle)},
         state={_quoted(_TEXT)},
         questions={{
-            "yes or no": Noul(instructions={_quoted(f"Is it {high}?")}),
-            "which": Choice(instructions="What is it?", criteria={{{_quoted(low)}: None, {_quoted(high)}: None}}),
+            "yes or no": Noul(instructions={_quoted(_question(trait))}),
+            "which": Choice(instructions={_quoted(trait.name)}, criteria={options}),
         }},
     )
 
@@ -169,7 +169,12 @@ Upstream:       Custom
 Base URL:       {base_url}/v1
 API key:        the value of {KEY}
 Custom models:  {handle}
-Question:       Yes / no, Is it {trait.positive_label}?"""
+Question:       Yes / no, {_question(trait)}"""
+
+
+def _question(trait: Trait) -> str:
+    """Return a question for yes or no. Its trait is named too, because others may have the same poles."""
+    return f"{trait.name}: is it {trait.positive_label}?"
 
 
 def _curl(base_url: str, handle: str, text: str) -> str:

@@ -124,7 +124,7 @@ class Names:
             raise Misfit("too_long", f"Instructions and descriptions have at most {_LONGEST:,} characters.")
         text = folded(text)
         joined, original = _joined(text), _SEPARATORS.sub(_last, text)
-        longest = [*_longest(self._matches(joined, original))]
+        longest = _told_apart([*_longest(self._matches(joined, original))])
         # A pole behind a negation is not what is asked. A trait's own name has no opposite.
         of_poles = [(each, Pole(each.trait, each.positive)) for each in longest if each.positive is not None]
         negated = {pole for each, pole in of_poles if _is_negated(original, each)}
@@ -312,6 +312,17 @@ def _longest(matches: Iterable[_Match]) -> Iterator[_Match]:
         if last is None or each.end > last.end or (each.start, each.end) == (last.start, last.end):
             last = each
             yield each
+
+
+def _told_apart(matches: Sequence[_Match]) -> Sequence[_Match]:
+    """Return the matches; of a pole that several traits have, only that of the trait which is named itself as well."""
+    themselves = {each.trait for each in matches if each.positive is None}
+    sharing: dict[tuple[int, int], set[int]] = {}
+    for each in matches:
+        sharing.setdefault((each.start, each.end), set()).add(each.trait)
+    return [
+        each for each in matches if len(meant := sharing[each.start, each.end] & themselves) != 1 or each.trait in meant
+    ]
 
 
 def _is_negated(text: str, match: _Match) -> bool:

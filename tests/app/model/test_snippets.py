@@ -58,13 +58,13 @@ def test_the_questions_of_the_snippets_for_judges_have_answers(service: Service,
     ways = judge_snippets(service.base_url, f"{trained.handle}@v1", trait)
     compile(ways["System One SDK"].code, "snippet", "exec")
     for name in ("System One SDK", "Langfuse"):
-        assert "Is it warm?" in ways[name].code
+        assert "Warmth: is it warm?" in ways[name].code
     body = {
         "model": f"{trained.handle}@v1",
         "state": TEXT,
         "questions": {
-            "yes or no": {"type": "noul", "instructions": "Is it warm?"},
-            "which": {"type": "choice", "instructions": "What is it?", "criteria": {"cold": None, "warm": None}},
+            "yes or no": {"type": "noul", "instructions": "Warmth: is it warm?"},
+            "which": {"type": "choice", "instructions": "Warmth", "criteria": {"cold": None, "warm": None}},
         },
     }
     base_url = next(line.split()[-1] for line in ways["Langfuse"].code.splitlines() if line.startswith("Base URL"))
