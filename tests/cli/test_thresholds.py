@@ -6,12 +6,13 @@ import json
 import random
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.cli.asking import Ask, command
 from tests.conftest import WARM, Service, Trained
+from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
-from traitbench.doors.probability import of_positive
 
 WARM_WORDS = ("thank you", "dear friend", "how lovely", "so kind", "I love this", "welcome", "with pleasure")
 COLD_WORDS = ("denied", "send the form", "no reply", "the deadline", "rejected", "sign here", "office closed")
@@ -55,24 +56,29 @@ def test_every_row_is_measured_or_named_with_its_reason(ask: Ask, trained: Train
     assert "denied" not in err
 
 
-def test_the_number_compared_is_the_one_of_the_door(ask: Ask, trained: Trained, tmp_path: Path) -> None:
+def test_the_number_compared_is_the_one_of_the_door(
+    ask: Ask, service: Service, client: Traitbench, own: str, namespace: str, tmp_path: Path
+) -> None:
+    client.attributes.put(namespace, "COMPASSION", own, "warmth")
     lot = random.Random(2)
     texts = [f"{lot.choice(WARM_WORDS)}, {lot.choice(COLD_WORDS)}, {lot.choice(WARM_WORDS)} {n}" for n in range(40)]
-    details = [trained.client.scores.score(trained.handle, text).detail["warmth"] for text in texts]
+    lines, values = [], []
+    with httpx.Client(base_url=service.base_url, timeout=PATIENCE_S, trust_env=False) as http:
+        key = service.issue("scoring", namespaces=(namespace,))
+        for text in texts:
+            body = {"comment": {"text": text}, "requestedAttributes": {"COMPASSION": {}}}
+            answer = http.post("/v1alpha1/comments:analyze", params={"key": key}, json=body).json()
+            lines.append(json.dumps({**body, **answer}))
+            values.append(answer["attributeScores"]["COMPASSION"]["summaryScore"]["value"])
     path = tmp_path / "values.jsonl"
-    answers = [
-        {"comment": {"text": text}, "attributeScores": {"TOXICITY": {"summaryScore": {"value": of_positive(detail)}}}}
-        for text, detail in zip(texts, details, strict=True)
-    ]
-    path.write_text("\n".join(map(json.dumps, answers)), "utf-8")
-    middle = sorted(map(of_positive, details))[20]
-    options = ("--attribute", f"TOXICITY={trained.handle}:warmth", "--threshold", str(middle))
-    code, out, err = ask("thresholds", str(path), "--json", *options)
+    path.write_text("\n".join(lines), "utf-8")
+    old = [argument for value in sorted(values) for argument in ("--threshold", str(value))]
+    code, out, err = ask("thresholds", str(path), "--json", *old)
     assert code == 0, err
     [attribute] = json.loads(out)["attributes"]
     assert attribute["rank_correlation"] == pytest.approx(1)
-    assert attribute["low_confidence"] == sum(each.confidence == "low" for each in details)
-    assert attribute["thresholds"][0]["as_many"]["threshold"] == pytest.approx(middle, abs=0.02)
+    assert {each["unchanged"]["same"] for each in attribute["thresholds"]} == {1.0}, "at every value itself"
+    assert attribute["low_confidence"] == sum(0.4 <= value <= 0.6 for value in values) > 0
 
 
 def test_two_attributes_of_one_model_and_the_other_pole(

@@ -23,6 +23,7 @@ from traitbench.tables.recorded_values import is_attribute, read_values, value_c
         ("REASONING_EXPERIMENTAL", "REASONING_EXPERIMENTAL"),
         ("house_rules", "HOUSE_RULES"),
         ("attributeScores.TOXICITY.summaryScore.type", None),
+        ("requestedAttributes.TOXICITY", None),
         ("score", None),
         ("value", None),
         ("", None),

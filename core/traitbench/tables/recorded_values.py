@@ -26,6 +26,9 @@ ATTRIBUTES = frozenset(
 
 _EXPERIMENTAL = "_EXPERIMENTAL"
 _PATH_OF_ANSWER = (("summaryScore", "value"), ("value",), ("score",))
+_REQUEST = "requestedAttributes"
+"""Where a recorded request names the attributes, without values."""
+
 _BEGIN, _ENDS = "PERSPECTIVE_", ("_SCORE", "_VALUE", "_PROBABILITY")
 
 
@@ -48,6 +51,8 @@ def _attribute_of(column: str, known: Collection[str]) -> str | None:
     if column in known:
         return column
     path = tuple(column.strip().split("."))
+    if _REQUEST in path:
+        return None
     end = next((end for end in _PATH_OF_ANSWER if len(path) > len(end) and path[-len(end) :] == end), ())
     name = re.sub(r"[\s-]+", "_", path[: len(path) - len(end)][-1].strip()).upper().removeprefix(_BEGIN)
     for word in _ENDS:
