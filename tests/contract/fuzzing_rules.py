@@ -39,6 +39,9 @@ KNOWN_TO_THE_SERVICE = {
     "value_error of key",  # its letters may be of any script
     "zero_retention",  # demo texts of a model that may keep none
     "int_too_long",  # in free-form objects
+    # Which words of a question are those of a trait, and whether a state has any text.
+    *("no_trait_named", "several_traits_named", "poles_not_named", "both_poles", "negated_pole", "too_long"),
+    *("blank", "image"),
 }
 
 

@@ -255,7 +255,7 @@ UNBOUNDED = {
         *("ScoreRequest.content", "CompareRequest.a", "CompareRequest.b", "BatchRequest.contents[]"),
         *("ScoreRequest.traits", "CompareRequest.traits", "BatchRequest.traits", "TraitsCreate.traits"),
         *("ScoreRequest.feedback", "VersionsCompareRequest.texts[]", "VersionsCompareRequest.traits"),
-        *("DecisionRequest.state", "DecisionRequest.questions", "DecisionRequest.model"),
+        *("DecisionRequest.state", "DecisionRequest.questions"),
         *("GuardrailRequest.texts[]", "WebhookRequest.output"),
     },
     "64 KiB": {

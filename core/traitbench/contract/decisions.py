@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field
 
 from traitbench.contract.fields import Count, Lenient, Returned, Text, schema
 from traitbench.contract.scores import Confidence, ConfidenceReason
+from traitbench.names import HANDLE, TAG
 
 MOST_QUESTIONS = 255
 MOST_OPTIONS = 255
@@ -73,7 +74,7 @@ class DecisionRequest(Lenient):
     `model` is a handle, which may be pinned with `@vN` or `@tag`. An object or a list as `state` is read as its texts.
     """
 
-    model: Text
+    model: Annotated[Text, schema(pattern=f"^{HANDLE.pattern}(@{TAG.pattern})?$")]
     state: Content
     questions: Annotated[dict[Text, Question], Field(min_length=1, max_length=MOST_QUESTIONS)]
 
