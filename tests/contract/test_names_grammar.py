@@ -106,6 +106,44 @@ def test_no_other_tag_is_taken(world: World, method: str, tag: str) -> None:
     assert (answer.status, answer.code) == (422, "invalid_tag")
 
 
+ALIAS = {"handle": "mine.ready@v1", "trait": "tone"}
+
+
+@pytest.mark.parametrize("name", ["A", "TOXICITY", "A_", "A0__9", "X" * 64])
+def test_an_attribute(world: World, name: str) -> None:
+    path = f"/v1/namespaces/mine/attributes/{name}"
+    assert world.call("PUT", path, json=ALIAS).body["name"] == name
+    assert world.call("GET", path).body == world.call("DELETE", path).body
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a",
+        "0A",
+        "_A",
+        "A-B",
+        "X" * 65,
+        "A%20B",
+        "%C3%84",
+        "A%2FB",
+        "A%00",
+        "%ED%A0%80",
+        "%F0%9F%98%80",
+        "A%0A",
+        "x" * 5000,
+    ],
+)
+def test_no_other_attribute_is_taken(world: World, name: str) -> None:
+    path = f"/v1/namespaces/mine/attributes/{name}"
+    answer = world.call("PUT", path, json=ALIAS)
+    assert (answer.status, answer.code) == (422, "validation_failed")
+    for method in ("GET", "DELETE"):
+        assert world.call(method, path).code == "attribute_not_found"
+    assert world.call("GET", f"/v1/namespaces/{name}/attributes").code == "namespace_forbidden"
+    assert world.call("PUT", f"/v1/namespaces/{name}/attributes/A", json=ALIAS).code == "namespace_forbidden"
+
+
 def test_a_long_name_in_a_path_is_not_found(world: World) -> None:
     assert world.call("GET", f"/v1/models/mine.draft/traits/{'x' * 5000}").code == "trait_not_found"
     assert world.call("GET", f"/v1/models/mine.ready/versions/{'x' * 5000}").code == "version_not_found"
