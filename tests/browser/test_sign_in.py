@@ -15,6 +15,7 @@ from tests.browser.conftest import HOME, settled
 from tests.cli.asking import call
 from tests.conftest import make_draft, not_none, train
 from tests.patience import PATIENCE_MS, PATIENCE_S
+from traitbench.contract.operations import PREFIXES
 
 LINK = re.compile(r"Sign in: (http://127\.0\.0\.1:\d+/sign-in\?token=[\w-]{43})$")
 
@@ -73,6 +74,7 @@ def test_a_stranger_reaches_nothing_but_the_sign_in_and_the_api(guarded: Started
     assert answer(guarded, "GET", "/score?model=a.b", Accept="text/html") == (303, asked_to)
     assert answer(guarded, "GET", "/v1/health")[0] == 200
     assert answer(guarded, "GET", "/v1/models")[0] == 401
+    assert {answer(guarded, "POST", f"{prefix}/nothing")[0] for prefix in PREFIXES} == {404}
     assert refusal(guarded.port, origin=guarded.base_url) == 403
 
 
