@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from traitbench.contract.scores import Confidence
@@ -32,6 +32,7 @@ def test_a_sure_score_is_its_position(polarity: float) -> None:
     assert probability.at(polarity, "high") == pytest.approx((polarity + 1) / 2, abs=2e-7)
 
 
+@example([-1.0, 1.0], "low")
 @given(st.lists(POLARITIES, min_size=2), st.sampled_from(CONFIDENCES))
 def test_scores_of_one_confidence_keep_their_order(polarities: list[float], confidence: Confidence) -> None:
     found = [probability.at(each, confidence) for each in sorted(polarities)]

@@ -5,6 +5,8 @@ on the side of the positive pole, if both poles are equally frequent. A bare num
 score of low confidence is drawn towards the middle: it stays between 0.4 and 0.6 and keeps its order.
 """
 
+from math import floor
+
 from traitbench.contract.scores import Confidence, TraitScore
 
 _MIDDLE = 0.5
@@ -25,8 +27,8 @@ def at(polarity: float, confidence: Confidence) -> float:
     It is above 0.5 if, and only if, the polarity is above 0, as for sides (`traitbench.display.sides`).
     """
     distance = polarity / 2 * (_UNSURE if confidence == "low" else 1.0)
-    # At least one step, so that no side is lost to rounding.
-    shown = max(on_grid(abs(distance)), 1 / _GRID) if polarity else 0.0
+    # At least one step, so that no side is lost to rounding, which is downwards: 0.1 is no multiple of a step.
+    shown = max(floor(abs(distance) * _GRID), 1) / _GRID if polarity else 0.0
     return _MIDDLE + (shown if polarity > 0 else -shown)
 
 
