@@ -15,7 +15,7 @@ from tests.operations.counting import Counting
 from tests.patience import PATIENCE_S
 from tests.retention import marks
 from traitbench.client import Traitbench
-from traitbench.contract.perspective import MOST_BYTES, AnalyzeCommentRequest
+from traitbench.contract.perspective import MOST_BYTES, MOST_NAMES, AnalyzeCommentRequest
 from traitbench.doors import perspective, probability
 from traitbench.operations import keys
 from traitbench.scoring import resemblance
@@ -224,6 +224,7 @@ def test_verdicts_that_cannot_be_kept_are_refused_together(door: Door) -> None:
         ("INVALID_REQUEST", {"TOXICITY": {"summaryScore": {"value": 1.5}}}),
         ("INVALID_REQUEST", {"TOXICITY": {"summaryScore": {"value": 1, "type": "RAW"}}}),
         ("INVALID_REQUEST", {"FLIRTATION": {"summaryScore": {"value": 1}}}),
+        ("INVALID_REQUEST", {f"A{each}": {"summaryScore": {"value": 1}} for each in range(MOST_NAMES + 1)}),
     ],
 )
 def test_a_verdict_that_says_nothing_is_refused_by_name(door: Door, name: str, scores: Any) -> None:
@@ -317,6 +318,8 @@ def test_a_tag_names_a_language_that_the_default_encoder_reads(tag: str) -> None
         ("INVALID_REQUEST", {"comment": {"text": RUDE, "type": "RTF"}}),
         ("INVALID_REQUEST", {"languages": ["English?"]}),
         ("INVALID_REQUEST", {"languages": "en"}),
+        ("INVALID_REQUEST", {"languages": ["en"] * (MOST_NAMES + 1)}),
+        ("INVALID_REQUEST", {"requestedAttributes": {f"A{each}": {} for each in range(MOST_NAMES + 1)}}),
         ("INVALID_REQUEST", {"context": {"entries": [], "articleAndParentComment": {}}}),
     ],
 )

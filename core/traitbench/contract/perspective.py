@@ -15,12 +15,15 @@ from traitbench.contract.scores import Confidence, ConfidenceReason
 
 MOST_BYTES = 20_480
 """Of a comment in UTF-8; clients cut at this limit."""
+MOST_NAMES = 255
+"""Of attributes or languages in a request: each attribute that no trait is costs queries of the database."""
 
 PROBABILITY: Literal["PROBABILITY"] = "PROBABILITY"
 
 _THEIR_NAMES = ConfigDict(alias_generator=to_camel, populate_by_name=True)
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
+_FEW = Field(max_length=MOST_NAMES)
 
 
 def _is_absent(value: object) -> bool:
@@ -68,9 +71,9 @@ class AnalyzeCommentRequest(_Request):
 
     comment: TextEntry | None = None
     context: CommentContext | None = None
-    requested_attributes: dict[str, AttributeParameters | None] | None = None
+    requested_attributes: Annotated[dict[str, AttributeParameters | None], _FEW] | None = None
     span_annotations: bool | None = None
-    languages: list[str] | None = None
+    languages: Annotated[list[str], _FEW] | None = None
     do_not_store: bool | None = None
     drop_unsupported_attributes: bool | None = None
     client_token: str | None = None
@@ -141,8 +144,8 @@ class SuggestCommentScoreRequest(_Request):
 
     comment: TextEntry | None = None
     context: CommentContext | None = None
-    attribute_scores: dict[str, SuggestedScores | None] | None = None
-    languages: list[str] | None = None
+    attribute_scores: Annotated[dict[str, SuggestedScores | None], _FEW] | None = None
+    languages: Annotated[list[str], _FEW] | None = None
     client_token: str | None = None
     session_id: str | None = None
     community_id: str | None = None
