@@ -194,9 +194,23 @@ def test_every_question_that_has_no_answer_is_named(door: Door) -> None:
     ]
 
 
-@pytest.mark.parametrize("state", ["", " \n", {}, [], [1, None], "\u200b", {"type": "image", "data_base64": "aGk="}])
+@pytest.mark.parametrize("state", ["", " \n", {}, [], [1, None], "\u200b"])
 def test_a_state_without_a_text_is_refused(door: Door, state: Any) -> None:
     assert ["body", "state"] in [each["loc"] for each in door.refused(state, q=IS_WARM)["detail"]]
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        {"type": "image", "data_base64": "aGk="},
+        {"type": "image", "source": {"type": "base64", "data": "aGk="}},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}},
+        {"type": "input_image", "image_url": "https://unreachable.example/a.png"},
+    ],
+)
+def test_a_state_with_an_image_is_refused(door: Door, image: Any) -> None:
+    conversation = [{"role": "user", "content": [{"type": "text", "text": WARM[0]}, image]}]
+    assert [each["type"] for each in door.refused(conversation, q=IS_WARM)["detail"]] == ["image"]
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,13 @@ from traitbench.operations.access import Caller
 from traitbench.operations.context import Context
 from traitbench.scoring.snapshot import TraitAxis
 
+_IMAGES: Mapping[str, Sequence[str]] = {
+    # Those of the wire, then those of messages that applications send to language models.
+    "image": ("data_base64", "part", "source"),
+    "image_url": ("image_url",),
+    "input_image": ("image_url", "file_id"),
+}
+"""The fields of an image by its type."""
 _STEPS = 64
 _STEEPEST = 60.0
 
@@ -80,12 +87,12 @@ def _refused(problems: Sequence[Mapping[str, Any]], traits: Sequence[TraitAxis])
 
 
 def _has_image(state: Any) -> bool:
-    """Whether a state is or holds an image of the wire. The text of its bytes would get a score."""
+    """Whether a state is or holds an image. The text of its bytes or its address would get a score."""
     rest = [state]
     while rest:
         each = rest.pop()
         if isinstance(each, dict):
-            if each.get("type") == "image" and ("data_base64" in each or "part" in each):
+            if any(field in each for field in _IMAGES.get(str(each.get("type")), ())):
                 return True
             rest.extend(each.values())
         elif isinstance(each, list):
