@@ -97,7 +97,7 @@ def test_two_attributes_of_one_model_and_the_other_pole(
     assert toxicity["why_not"] == why
     assert f"No threshold is carried over: {why}." in out
     assert "low confidence" in out
-    assert "their score stays from 0.4 to 0.6, so a threshold above 0.6 never holds them" in out
+    assert "their score stays from 0.4 to 0.6, so a threshold above 0.6 never acts on them" in out
 
 
 def test_an_alias_says_which_trait_an_attribute_is(

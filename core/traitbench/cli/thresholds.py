@@ -339,7 +339,7 @@ _HEADS = (
 _LEGEND = (
     "OLD: the threshold on the old values; BEFORE texts have that much or more. ON AVERAGE: texts with this score had"
     " OLD. AS MANY: as many texts have this score or more as had OLD or more. NOW, ADDED, DROPPED, SAME (with its 95 %"
-    " interval): how many held-out texts each of the two holds, and how many it decides otherwise and as before."
+    " interval): on how many held-out texts each of the two acts, and how many it decides otherwise and as before."
 )
 
 
@@ -390,14 +390,14 @@ def _notes(result: "CarriedOver") -> Iterator[str]:
             yield f"{each.old:g}: {each.why_not}."
     if result.thresholds:
         unchanged = (f"{each.unchanged.above:,} at {each.old:g} ({_otherwise(each)})" for each in result.thresholds)
-        yield f"If the thresholds stay as they are, they hold {', '.join(unchanged)}."
+        yield f"If the thresholds stay as they are, they act on {', '.join(unchanged)}."
     if not result.unsure:
         return
     low, high = (f"{bound:g}" for bound in _LOW)
     held = ", ".join(f"{each.unsure:,} of {each.before:,} at {each.old:g}" for each in result.thresholds)
     yield (
         f"{count(result.unsure, 'text has', 'texts have')} low confidence ({100 * result.unsure / result.texts:.0f} %):"
-        f" their score stays from {low} to {high}, so a threshold above {high} never holds them, whatever their"
+        f" their score stays from {low} to {high}, so a threshold above {high} never acts on them, whatever their"
         f" old value was{f' ({held})' if held else ''}."
     )
     new = [new.threshold for each in result.thresholds for new in (each.by_value, each.as_many) if new is not None]
