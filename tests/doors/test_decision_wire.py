@@ -194,6 +194,15 @@ def test_every_question_that_has_no_answer_is_named(door: Door) -> None:
     ]
 
 
+def test_bounds_are_told_in_the_words_of_json(door: Door) -> None:
+    def message(**change: Any) -> str:
+        return str(door.post({"model": HANDLE, "state": KIND, **change}).json()["error"]["message"])
+
+    assert message(questions={str(each): IS_WARM for each in range(256)}) == "Input should have at most 255 items."
+    assert message(questions={}) == "Input should have at least 1 item."
+    assert message(questions=[]) == "Input should be an object."
+
+
 @pytest.mark.parametrize("state", ["", " \n", {}, [], [1, None], "\u200b"])
 def test_a_state_without_a_text_is_refused(door: Door, state: Any) -> None:
     assert ["body", "state"] in [each["loc"] for each in door.refused(state, q=IS_WARM)["detail"]]

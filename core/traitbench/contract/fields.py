@@ -15,9 +15,13 @@ _PLAIN = {
     "model_type": "Input should be an object",
     "is_instance_of": "Input should be a valid string",
     "string_unicode": "A lone surrogate is not a character",
+    "dict_type": "Input should be an object",
+    "list_type": "Input should be a list",
     "union_tag_invalid": "Input should have one of the types that are described",
     "union_tag_not_found": "Input should have a type",
 }
+_COUNTED = frozenset({"Dictionary", "List"})
+"""What pydantic calls an object and a list of JSON when it has too many or too few items."""
 
 
 class Wire(BaseModel):
@@ -77,6 +81,9 @@ def plainly(problem: Mapping[str, Any]) -> str:
         return "Input should not be blank"
     if context.get("field_type") == "Value":  # a string that another validator checked before its length
         return f"String should have at most {context['max_length']} characters, not {context['actual_length']}"
+    if context.get("field_type") in _COUNTED:
+        side, bound = ("most", "max_length") if problem["type"] == "too_long" else ("least", "min_length")
+        return f"Input should have at {side} {context[bound]} {'item' if context[bound] == 1 else 'items'}"
     return _PLAIN.get(problem["type"]) or str(problem["msg"]).removeprefix("Value error, ")
 
 
