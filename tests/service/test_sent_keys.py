@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from traitbench.service.sent_keys import every_secret, secret_of
+from traitbench.service.sent_keys import every_secret, secret_of, spelled
 
 
 def scope(*headers: tuple[str, str], query: str = "") -> dict[str, Any]:
@@ -48,6 +48,11 @@ ANY_HEADER = ("basic", "x-api-key", "bearer")
 )
 def test_the_key_of_a_request(request_scope: dict[str, Any], places: Any, secret: str | None) -> None:
     assert secret_of(request_scope, places) == secret
+
+
+def test_a_refusal_says_where_the_key_goes() -> None:
+    assert spelled(("bearer",)) == "Authorization: Bearer <API_KEY>"
+    assert spelled(("query", "bearer")) == "?key=<API_KEY> or Authorization: Bearer <API_KEY>"
 
 
 def test_every_place_counts_for_what_is_known_before_a_route_is() -> None:

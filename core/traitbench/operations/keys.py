@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 FIRST_NAMESPACES = ("local", "demo")
 
+BEARER = "Authorization: Bearer <API_KEY>"
 _PREFIXES: dict[Scope, str] = {"scoring": "tbs", "authoring": "tba"}
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _SECRET = re.compile(r"(tb[as]_[0-9A-Za-z]{43})([0-9A-Za-z]{6})")
@@ -128,15 +129,13 @@ def revoke(engine: Engine, key_id: str) -> None:
             raise KeyNotFound(f"There is no key {key_id}.")
 
 
-def caller(context: "Context | Engine", secret: str | None) -> Caller:
-    """The caller behind a secret; raise `Unauthenticated` if the key is unknown or revoked."""
+def caller(context: "Context | Engine", secret: str | None, *, sent_as: str = BEARER) -> Caller:
+    """The caller behind a secret; raise `Unauthenticated`, which says how to send one, if it is unknown or revoked."""
     engine = context if isinstance(context, Engine) else context.engine
     key = _key(context, secret)
     _valid.note(secret or "", key is not None)
     if key is None:
-        raise Unauthenticated(
-            "This needs a valid API key: Authorization: Bearer <API_KEY>.", headers={"WWW-Authenticate": "Bearer"}
-        )
+        raise Unauthenticated(f"This needs a valid API key: {sent_as}.", headers={"WWW-Authenticate": "Bearer"})
     _uses.record(engine, key.id)
     return Caller(key.id, key.scope, frozenset(key.namespaces), key.name, key.person or key.id)
 

@@ -20,7 +20,7 @@ from traitbench.operations.context import CacheMiss, Context
 from traitbench.service.capacity import capacity_of, claim_of, context_of
 from traitbench.service.parameters import negotiate, only_known
 from traitbench.service.request_id import request_id, segment
-from traitbench.service.sent_keys import secret_of
+from traitbench.service.sent_keys import secret_of, spelled
 
 _HANDLE, _TRAIT, _NAMESPACE = "handle", "key", "namespace"
 
@@ -57,7 +57,8 @@ class CallerCheck:
         return await run_in_threadpool(self._admitted, request, context_of(request))
 
     def _admitted(self, request: Request, context: Context) -> Call:
-        caller = keys.caller(context, secret_of(request.scope, self.operation.key_from))
+        places = self.operation.key_from
+        caller = keys.caller(context, secret_of(request.scope, places), sent_as=spelled(places))
         handle, trait, namespace = (request.path_params.get(name) for name in (_HANDLE, _TRAIT, _NAMESPACE))
         access.check(context, caller, self.operation, handle, trait=trait and segment(trait), namespace=namespace)
         if not self.operation.open_query:

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 from starlette.types import Scope
 
 from traitbench.contract.operation import KeySource
+from traitbench.operations.keys import BEARER
 
 # The query is not parsed as a whole: callers choose its length, and this runs before any limit on it.
 _IN_QUERY = re.compile(rb"(?:^|&)key=([^&]*)")
@@ -20,6 +21,11 @@ def secret_of(scope: Scope, key_from: Sequence[KeySource]) -> str | None:
         if secrets := [*_SENT[each](scope)]:
             return secrets[0] if len(secrets) == 1 else None
     return None
+
+
+def spelled(key_from: Sequence[KeySource]) -> str:
+    """Return how a caller sends a key that is read from these places."""
+    return " or ".join(_SPELLED[each] for each in key_from)
 
 
 def every_secret(scope: Scope) -> Iterator[str]:
@@ -59,4 +65,10 @@ _SENT: Mapping[KeySource, Callable[[Scope], Iterator[str]]] = {
     "bearer": _bearer,
     "x-api-key": lambda scope: _headers(scope, b"x-api-key"),
     "query": _in_query,
+}
+_SPELLED: Mapping[KeySource, str] = {
+    "basic": "the password of Authorization: Basic",
+    "bearer": BEARER,
+    "x-api-key": "x-api-key: <API_KEY>",
+    "query": "?key=<API_KEY>",
 }
