@@ -57,8 +57,8 @@ class CallerCheck:
         return await run_in_threadpool(self._admitted, request, context_of(request))
 
     def _admitted(self, request: Request, context: Context) -> Call:
-        places = self.operation.key_from
-        caller = keys.caller(context, secret_of(request.scope, places), sent_as=spelled(places))
+        sources = self.operation.key_from
+        caller = keys.caller(context, secret_of(request.scope, sources), sent_as=spelled(sources))
         handle, trait, namespace = (request.path_params.get(name) for name in (_HANDLE, _TRAIT, _NAMESPACE))
         access.check(context, caller, self.operation, handle, trait=trait and segment(trait), namespace=namespace)
         if not self.operation.open_query:
