@@ -26,8 +26,8 @@ def draw_attributes(model: Model, handle: str, *, may_change: bool) -> None:
     names = {trait.key: plain(trait.name) for trait in client().traits.list(model.handle)}
     st.caption(
         "Programs written for Perspective ask for attributes, such as `TOXICITY`. An alias says which trait one of "
-        f"them means to the API keys of *{plain(namespace)}*. Without an alias, it is the trait whose key in capitals "
-        "it is."
+        f"them means to the API keys of *{plain(namespace)}*. Without an alias, `TOXICITY` means the trait with the "
+        "key `toxicity`."
     )
     mine = [each for each in aliases.values() if unpin(each.handle)[0] == model.handle]
     for alias in mine:

@@ -20,7 +20,7 @@ def attributes() -> None:
 def list_attributes(client: Traitbench, namespace: str) -> Listing[Attribute]:
     """List the aliases of a namespace.
 
-    An attribute without one means the trait whose key in capitals it is.
+    Without an alias, TOXICITY means the trait with the key toxicity.
     """
     return Listing(
         client.attributes.list(namespace, limit=LARGEST_PAGE),

@@ -60,7 +60,7 @@ def put(context: Context, caller: Caller, namespace: str, name: str, body: Attri
     """Set an alias. The trait must be one of the version that the handle names, which the key must be able to score."""
     access.check_namespace(context, caller, operations.ATTRIBUTES_PUT, namespace)
     if not ATTRIBUTE.fullmatch(name):
-        message = "use A-Z, 0-9 and _, up to 64, and begin with a letter"
+        message = "use A-Z, 0-9 and _, up to 64 characters, and begin with a letter"
         raise rules.invalid([rules.problem(["name"], "invalid_name", message)], thing="The attribute")
     access.permit(context, caller, operations.SCORES_SCORE, body.handle)
     served = serving.now(context, body.handle, None)
