@@ -110,9 +110,15 @@ def resolve(context: Context, caller: Caller, name: str) -> AttributeTrait:
     `details.reason` is `unknown`, `several` or `gone`.
     """
     tiers = (caller.namespaces, frozenset(context.settings.public_namespaces) - caller.namespaces)
-    meanings: list[Meaning] = []
-    if ATTRIBUTE.fullmatch(name):
-        meanings = context.cached(("attribute", caller.namespaces, name), lambda: _meanings(context, tiers, name))
+    if not ATTRIBUTE.fullmatch(name):
+        # What is no name may be a text, which no message repeats.
+        raise _unresolved(
+            name,
+            "unknown",
+            "A requested attribute is not written as one. Use A-Z, 0-9 and _, up to 64 characters, and begin with a"
+            " letter, such as TOXICITY.",
+        )
+    meanings = context.cached(("attribute", caller.namespaces, name), lambda: _meanings(context, tiers, name))
     if not meanings:
         raise _unresolved(
             name,
