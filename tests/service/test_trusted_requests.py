@@ -206,6 +206,15 @@ def test_a_path_that_no_route_can_have_is_not_compared_with_any() -> None:
     assert [status(path=f"/v1/{'a' * length}") for length in (8_000, 9_000)] == [200, 404]
 
 
+def test_the_api_says_that_the_base_url_ends_in_a_slash() -> None:
+    start, body = ask(path="//v1/systemone")
+    assert start["status"] == 404
+    assert dict(start["headers"])[b"x-request-id"].startswith(b"req_")
+    assert b'"detail"' in body["body"]
+    assert b"Remove the slash at the end of the base URL" in body["body"]
+    assert status(path="//a-page") == 200
+
+
 def test_two_origins_are_refused() -> None:
     assert status([HERE, ("Origin", "http://localhost:8501"), ("Origin", "http://localhost:8501")]) == 403
 

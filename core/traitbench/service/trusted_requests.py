@@ -101,7 +101,7 @@ class TrustedRequests:
             else:
                 await send({"type": "websocket.close", "code": 1008, "reason": ""})
             return
-        answer = _SecuredAnswer(send, self._api_headers if is_api(scope["path"]) else self._page_headers)
+        answer = _SecuredAnswer(send, self._api_headers if is_api(_meant(scope["path"])) else self._page_headers)
         if refused is None:
             await self._app(scope, receive, answer)
         else:
@@ -128,6 +128,8 @@ class TrustedRequests:
             return _foreign()
         if not scope["path"].startswith("/"):
             return _misaddressed("The target of the request must be a path.")
+        if scope["path"] != _meant(scope["path"]):
+            return RouteNotFound("The path begins with two slashes. Remove the slash at the end of the base URL.")
         if scope["query_string"].count(b"&") >= _MOST_PARAMETERS:
             return _misaddressed(f"The query has more than {_MOST_PARAMETERS} parameters.")
         if len(scope["path"]) > _LONGEST_PATH or self._closed(scope["path"]):
@@ -201,6 +203,12 @@ def is_api(path: str) -> bool:
     return f"{path}/".startswith(tuple(f"{each}/" for each in APIS))
 
 
+def _meant(path: str) -> str:
+    """Return the path of the API that a path with more slashes at its start means; any other path as it is."""
+    single = f"/{path.lstrip('/')}"
+    return single if is_api(single) else path
+
+
 def _name(host: bytes) -> bytes | None:
     """Return the name or address in a `Host` without its port, or None if it is malformed."""
     match = _HOST.fullmatch(host)
@@ -250,6 +258,6 @@ def _foreign() -> TraitbenchError:
 
 
 def _refused(scope: Scope, error: TraitbenchError) -> Response:
-    if is_api(scope["path"]):
-        return refusal(error, scope["path"])
+    if is_api(path := _meant(scope["path"])):
+        return refusal(error, path)
     return PlainTextResponse(f"{HTTPStatus(error.status).phrase}\n\n{error.message}\n", status_code=error.status)
