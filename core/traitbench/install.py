@@ -28,6 +28,7 @@ EXTRA_OF: Mapping[str, str] = {
     "psycopg": "postgres",
     "pyarrow": "notebook",
     "python_calamine": "workbench",
+    "requests": "otel",
     "segno": "workbench",
     "sqlalchemy": "service",
     "starlette": "service",
