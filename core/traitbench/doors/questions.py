@@ -8,11 +8,12 @@ wrong, and one about the other pole would be a guess.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from traitbench.contract.decisions import ChoiceQuestion, NoulQuestion, ScoreQuestion
 from traitbench.names import folded, is_word
+from traitbench.scoring.inputs import TraitLike
 from traitbench.scoring.snapshot import Snapshot
 from traitbench.scoring.words import UNSPACED
 
@@ -41,30 +42,6 @@ _FAR = 60
 _LONGEST = 20_000
 _SEPARATORS = re.compile(r"[\s_-]+")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
-
-
-class NamedTrait(Protocol):
-    """A trait, as far as questions name it."""
-
-    @property
-    def key(self) -> str:
-        """Its key."""
-        ...
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        ...
-
-    @property
-    def positive_label(self) -> str:
-        """The name of its positive pole."""
-        ...
-
-    @property
-    def negative_label(self) -> str:
-        """The name of its negative pole."""
-        ...
 
 
 class Pole(NamedTuple):
@@ -108,7 +85,7 @@ class _Match(NamedTuple):
 class Names:
     """The names of the traits of a version, ready to be looked for in texts."""
 
-    def __init__(self, traits: Sequence[NamedTrait]) -> None:
+    def __init__(self, traits: Sequence[TraitLike]) -> None:
         self.traits = traits
         self._names = [
             (joined, trait, positive)
@@ -256,11 +233,11 @@ def _there(names: Names) -> str:
     return f"There are: {listed}{f'; and {more} more' if more > 0 else ''}."
 
 
-def _described(axis: NamedTrait) -> str:
+def _described(axis: TraitLike) -> str:
     return f"{axis.key} ({axis.negative_label} or {axis.positive_label})"
 
 
-def _names_of(axis: NamedTrait) -> Iterator[tuple[str, bool | None]]:
+def _names_of(axis: TraitLike) -> Iterator[tuple[str, bool | None]]:
     yield axis.positive_label, True
     yield axis.negative_label, False
     yield axis.key, None
