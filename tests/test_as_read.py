@@ -3,7 +3,7 @@
 from unicodedata import is_normalized, normalize
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests import wild
@@ -69,6 +69,8 @@ def test_what_carries_meaning_stays(name: str) -> None:
 
 
 @settings(max_examples=sized(200, 5_000))
+@example("\u0301\u180b\u094d\u200d")  # the marks change places when they are composed
+@example("\u0915\u200c\u094d\u0338")
 @given(TEXTS)
 def test_a_text_that_was_read_is_read_as_it_is(text: str) -> None:
     read = as_read(text).text

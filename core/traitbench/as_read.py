@@ -160,15 +160,30 @@ def _shapers(match: re.Match[str]) -> str:
         return (selector[0] if selector else "") + joiner
     if after == _KEYCAP and selector and before in "0123456789#*":
         return selector[0]
-    if _SHAPED.match(before):
+    if _SHAPED.search(_with_marks_before(text, match.start())):
         shape = _MONGOLIAN_SHAPE.search(run) if _MONGOLIAN.match(before) else None
         joiners = [each for each in run if each in (_JOINER, _NON_JOINER)]
-        if joiners and (joiners[0] == _JOINER or _SHAPED.match(after)):
+        if joiners and (joiners[0] == _JOINER or _SHAPED.search(_with_marks_after(text, match.end()))):
             joiner = joiners[0]
         return (shape[0] if shape else "") + joiner
     if _JAMO.match(before) or _JAMO.match(after):
         return "".join(filler for filler in "\u115f\u1160" if filler in run)
     return ""
+
+
+# Composing puts the marks of a letter in another order, so any of them may be the one beside a joiner.
+def _with_marks_before(text: str, end: int) -> str:
+    start = end
+    while start and combining(text[start - 1]):
+        start -= 1
+    return text[max(0, start - 1) : end]
+
+
+def _with_marks_after(text: str, start: int) -> str:
+    end = start
+    while end < len(text) and combining(text[end]):
+        end += 1
+    return text[start : max(end, start + 1)]
 
 
 # ---- accents ---------------------------------------------------------------------------------------------------------

@@ -79,7 +79,8 @@ def test_the_samples_of_imported_demo_models_get_their_vectors(tmp_path: Path) -
 def test_the_shipped_versions_are_what_a_training_gives(tmp_path: Path) -> None:
     """Not to the bit, which would be so on one kind of processor only. If this fails, write the versions again.
 
-    The encoder computes with 8-bit integers, which processors round in two ways: scores of a training differ by 2 points.
+    The encoder computes with 8-bit integers, which processors round in two ways: scores of a training differ by 2
+    points, and where a score is on the border of a confidence, that differs too.
     """
     smallest_first = sorted(demo_models(), key=lambda each: len(each.samples))
     demos = sized(smallest_first[:1], smallest_first)
@@ -93,9 +94,9 @@ def test_the_shipped_versions_are_what_a_training_gives(tmp_path: Path) -> None:
             texts = [sample["text"] for sample in demo.samples]
             assert new.snapshot.keys() == shipped.snapshot.keys()
             before, after = (_cards(each.snapshot, texts, X) for each in (shipped, new))
-            for a, b in zip(before, after, strict=True):
-                assert [each.confidence for each in a.values()] == [each.confidence for each in b.values()]
-                assert all(abs(each.score - b[key].score) <= 3 for key, each in a.items())
+            pairs = [(each, b[key]) for a, b in zip(before, after, strict=True) for key, each in a.items()]
+            assert max(abs(a.score - b.score) for a, b in pairs) <= 3
+            assert sum(a.confidence != b.confidence for a, b in pairs) <= len(pairs) / 20
 
 
 def test_with_another_encoder_a_first_start_trains_them(empty: Context) -> None:

@@ -67,13 +67,15 @@ SILENT: Any = dict.fromkeys(("tracing", "metrics", "logs", "operation_spans", "a
 _PROBES = frozenset({operations.HEALTH.full_path, operations.METRICS.full_path})
 
 
-def create_app(context_of: Callable[[], Context | None] | Context) -> ASGIApp:
+def create_app(context_of: Callable[[], Context | None] | Context, telemetry: "Telemetry | None" = None) -> ASGIApp:
     """Build the service.
 
-    `context_of` is an open context, or a function that returns it, or None while it is not open yet.
+    `context_of` is an open context, or a function that returns it, or None while it is not open yet. Requests are
+    traced by `telemetry`, or by that of an open context.
     """
     find = (lambda: context_of) if isinstance(context_of, Context) else context_of
-    telemetry = context.telemetry if (context := find()) is not None else None
+    if isinstance(context_of, Context):
+        telemetry = context_of.telemetry
     traces = _traces(telemetry) if telemetry is not None else SILENT
     api = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False, telemetry=traces)
     api.state.context_of = find

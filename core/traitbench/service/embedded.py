@@ -80,7 +80,7 @@ class Embedded:
         from traitbench.service.app import create_app
 
         keys.first_key(self.context)
-        self._api = create_app(lambda: self.context)
+        self._api = create_app(lambda: self.context, self.context.telemetry)
         self._agents = Agents(self._api, self._check, largest=self._settings.max_body_bytes)
         threading.Thread(target=demo.ensure_demo_models, args=(self.context,), name="demo models", daemon=True).start()
 
