@@ -79,8 +79,8 @@ def test_the_samples_of_imported_demo_models_get_their_vectors(tmp_path: Path) -
 def test_the_shipped_versions_are_what_a_training_gives(tmp_path: Path) -> None:
     """Not to the bit, which would be so on one kind of processor only. If this fails, write the versions again.
 
-    The encoder computes with 8-bit integers, which processors round in two ways: scores of a training differ by 2
-    points, and where a score is on the border of a confidence, that differs too.
+    Written on one kind of processor and trained on another, 17 of 1,116 scores differed by 2 points and 28 confidences
+    did. Why was not measured; the encoder's 8-bit integers are the likely cause.
     """
     smallest_first = sorted(demo_models(), key=lambda each: len(each.samples))
     demos = sized(smallest_first[:1], smallest_first)
@@ -95,8 +95,8 @@ def test_the_shipped_versions_are_what_a_training_gives(tmp_path: Path) -> None:
             assert new.snapshot.keys() == shipped.snapshot.keys()
             before, after = (_cards(each.snapshot, texts, X) for each in (shipped, new))
             pairs = [(each, b[key]) for a, b in zip(before, after, strict=True) for key, each in a.items()]
-            assert max(abs(a.score - b.score) for a, b in pairs) <= 3
-            assert sum(a.confidence != b.confidence for a, b in pairs) <= len(pairs) / 20
+            assert max(abs(a.score - b.score) for a, b in pairs) <= 2
+            assert sum(a.confidence != b.confidence for a, b in pairs) <= len(pairs) / 30
 
 
 def test_with_another_encoder_a_first_start_trains_them(empty: Context) -> None:
