@@ -64,7 +64,7 @@ class Victim:
         process.kill()
         process.wait()
         self.kills["service"] += 1
-        end = time.monotonic() + 10
+        end = time.monotonic() + PATIENCE_S
         while not all(map(gone, workers)):
             assert time.monotonic() < end, "the worker has outlived its service"
             time.sleep(0.02)
