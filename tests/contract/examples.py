@@ -74,7 +74,7 @@ def story(send: Sent, world: World, end: Callable[[str], None]) -> None:
     bundle = ask("models.export", on)
     ask("models.import", {"handle": COPY}, body=bundle)
     ask("samples.update", on, body={"ids": [listed["items"][1]["id"]], "held_out": True, "must_pass": True})
-    ask("samples.list", {**on, "held_out": "true", "limit": 2})
+    ask("samples.list", {**on, "held_out": True, "limit": 2})
     second = listed["items"][1]
     ask("samples.change", {**on, "sample_id": second["id"]}, body={"group": "conversation 7", "revision": 2})
     applied = ask(

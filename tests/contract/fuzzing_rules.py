@@ -47,11 +47,14 @@ KNOWN_TO_THE_SERVICE = {
 
 @schemathesis.check
 def one_request_id(ctx: CheckContext, response: Response, case: "OpenApiCase") -> None:
-    """The header and, on an error, the envelope name the request, and the same one."""
+    """The header and, on an error, the envelope name the request, and the same one; the code is declared."""
     (named,) = response.headers["x-request-id"]
     assert re.fullmatch(r"req_[0-9A-HJKMNP-TV-Z]{26}", named)
     if response.status_code >= 400 and case.method.upper() != "HEAD":
-        assert response.json()["error"]["request_id"] == named
+        error = response.json()["error"]
+        assert error["request_id"] == named
+        declared = case.operation.definition.raw["responses"].get(str(response.status_code))
+        assert declared is None or error["code"] in declared["x-error-codes"], error["code"]
 
 
 @schemathesis.hook

@@ -84,7 +84,7 @@ class World:
 
     def __post_init__(self) -> None:
         self.http = httpx.Client(base_url=self.base_url, timeout=PATIENCE_S)
-        self.described: dict[str, Any] = self.http.get("/v1/openapi.json").json()
+        self.described: dict[str, Any] = self.http.get("/v1/openapi.json", params={"doors": "true"}).json()
         self._ids: set[str] = set()
 
     def issue(self, scope: Scope, *namespaces: str) -> str:
@@ -176,6 +176,7 @@ class World:
             assert answer.status in (404, 405)
             return
         declared = operation["responses"][str(answer.status)]
+        assert not answer.code or answer.code in declared["x-error-codes"]
         assert all(name in answer.headers for name in declared["headers"] if name != "X-Run-Id")
         content = declared["content"][answer.headers["content-type"].partition(";")[0]]
         if answer.body is not None:

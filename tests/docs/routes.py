@@ -9,6 +9,7 @@ from traitbench.contract.operation import PREFIX
 from traitbench.contract.operations import ROUTES
 from traitbench.service import openapi
 from traitbench.service.app import create_app
+from traitbench.service.openapi_schemas import SHARED
 from traitbench.service.request_id import RequestIdMiddleware
 
 Json = Mapping[str, Any]
@@ -72,14 +73,14 @@ def named_types(cell: str) -> list[str]:
 
 def _types(content: Json) -> str:
     """Names of wire types for JSON, names of media types for the rest."""
-    named = [
-        f"`{each['schema']['$ref'].rpartition('/')[2]}`" if "$ref" in each["schema"] and media == JSON else f"`{media}`"
-        for media, each in content.items()
-    ]
-    return ", ".join(named) or NONE
+    names = {media: each["schema"].get("$ref", "").rpartition("/")[2] for media, each in content.items()}
+    written = [f"`{name if name and name not in SHARED and media == JSON else media}`" for media, name in names.items()]
+    return ", ".join(written) or NONE
 
 
 def _written(schema: Json) -> str:
+    if "$ref" in schema:
+        schema = document()["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
     if "enum" in schema or "const" in schema:
         return " / ".join(f"`{value}`" for value in schema.get("enum", [schema.get("const")]))
     bounds = f" ({schema['minimum']}-{schema['maximum']})" if "minimum" in schema else ""

@@ -15,7 +15,7 @@ MOST_QUESTIONS = 255
 MOST_OPTIONS = 255
 MOST_LEVELS = 10
 
-_CONTENT = [{"type": "string"}, {"type": "object"}, {"type": "array", "items": {}}]
+_CONTENT = [{"type": "string"}, {"type": "object", "additionalProperties": True}, {"type": "array", "items": {}}]
 
 
 def _content(value: Any) -> Any:

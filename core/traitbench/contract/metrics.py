@@ -32,8 +32,9 @@ POLES: tuple[Pole, ...] = get_args(Pole)
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0, lt=2**31), Integral]
 Settings = Annotated[int, Field(ge=0, lt=2**63), Integral]
-# JSON knows no tuples, so a list is one even where types are strict.
-Interval = Annotated[tuple[Share, Share], Field(strict=False)]
+# JSON knows no tuples, so a list is one even where types are strict. `items` is for readers of schemas that do not know
+# `prefixItems`.
+Interval = Annotated[tuple[Share, Share], Field(strict=False, json_schema_extra={"items": {"type": "number"}})]
 
 _ByTier = Annotated[dict[Tier, Count], Field(min_length=4)]
 Confusion = Annotated[dict[Pole, _ByTier], Field(min_length=2)]

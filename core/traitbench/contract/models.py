@@ -25,8 +25,8 @@ TrainEffort = Literal["low", "medium", "high", "max"]
 Effort = Literal["low", "medium", "high", "xhigh", "max"]
 DEFAULT_EFFORT: TrainEffort = "high"
 
-Kind = Annotated[Text, schema(enum=["scoring"])]
-ScoringMethod = Annotated[Text, schema(enum=["balanced_cosine"])]
+Kind = Annotated[Text, schema(const="scoring")]
+ScoringMethod = Annotated[Text, schema(const="balanced_cosine")]
 Sources = Annotated[list[dict[str, Any]], schema(description="At most 64 KiB as JSON, and 16 levels deep.")]
 EncoderChoice = Annotated[Text, Field(min_length=1, max_length=200)]
 MaxDepth = Annotated[int, Field(ge=1, le=3), Integral]

@@ -43,6 +43,7 @@ TEXTS_PER_POLE: Mapping[str, int] = {"low": 16, "medium": 32, "high": 64, "xhigh
 LONGEST_SEARCH = 200
 """Characters of a search in texts."""
 
+SynthesisType = Annotated[Text, schema(enum=["from_traits", "diversify"])]
 Provenance = Literal["authored", "synthesized", "score_feedback"]
 Pole = Literal["positive", "negative", "between"]
 """The pole that a label is nearer to; `between` is a quality of exactly 0.5."""
@@ -183,7 +184,7 @@ class SynthesizeRequest(Received):
     not under zero retention.
     """
 
-    synth_type: Annotated[Text, schema(enum=["from_traits", "diversify"])] = "from_traits"
+    synth_type: SynthesisType = "from_traits"
     effort: Effort | None = None
     language_model: bool | None = None
 

@@ -6,6 +6,6 @@
 - What they share: `routing`, `caller`, `sent_keys`, `body`, `strict_json`, `parameters`, `capacity`.
 - Around them: `app`, `trusted_requests`, `addresses`, `anonymous`, `request_id`, `errors`, `observability`, `metrics`,
   `request_spans`.
-- The description: `openapi`.
+- The description: `openapi`, `openapi_schemas`.
 - The process: `embedded` (opens everything), `serve` (one port), `connections` (its limits).
 """

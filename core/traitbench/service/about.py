@@ -11,6 +11,7 @@ from traitbench.operations import keys
 from traitbench.service import openapi
 from traitbench.service.caller import Call
 from traitbench.service.capacity import context_of
+from traitbench.service.parameters import WithDoors
 from traitbench.service.routing import UNKEYED, Router
 
 router = Router(tags=["service"])
@@ -32,9 +33,9 @@ def me(call: Call) -> Me:
 
 
 @router.serve(operations.OPENAPI)
-def description(request: Request) -> Response:
+def description(request: Request, doors: WithDoors = False) -> Response:
     """Get the description of this API in OpenAPI 3.1."""
-    return Response(openapi.content(request.app), media_type=JSON)
+    return Response(openapi.content(request.app, doors=doors), media_type=JSON)
 
 
 @router.serve(operations.DOCS, response_class=HTMLResponse)

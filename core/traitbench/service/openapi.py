@@ -28,24 +28,25 @@ from traitbench.contract.operation import BODY, JSON, LINES, TEXT, ErrorForm, Fa
 from traitbench.contract.operations import ROUTES
 from traitbench.errors import TraitbenchError
 from traitbench.service.errors import status_in
+from traitbench.service.openapi_schemas import with_shared_schemas, without_doors
 
 Json = dict[str, Any]
 
 TITLE, VERSION = "Traitbench", "1.0.0"
-TAGS = (
-    "service",
-    "models",
-    "traits",
-    "samples",
-    "proposed",
-    "attributes",
-    "versions",
-    "scores",
-    "extract",
-    "decisions",
-    "guards",
-    "perspective",
-)  # in the order of the document
+TAGS: Mapping[str, str] = {
+    "service": "The service about itself, and who has the key of a request.",
+    "models": "Create, train, copy, promote, export and delete models.",
+    "traits": "What a model measures: each trait has two poles.",
+    "samples": "Texts with a label, from which a model is trained.",
+    "proposed": "Labels that other programs proposed; nothing is trained with them.",
+    "attributes": "Which trait answers for a name that other programs use.",
+    "versions": "Trained versions of a model: which one serves, and how good each one is.",
+    "scores": "Score one text, two texts, or many.",
+    "extract": "The readable text of a web page.",
+    "decisions": "The wire of programs that ask a judge.",
+    "guards": "The wires of programs that block or check texts.",
+}
+"""The groups of operations, in the order of the document."""
 
 ANY: Failures = (
     *(errors.InvalidRequest, errors.HostNotAllowed, errors.OriginNotAllowed),
@@ -90,8 +91,11 @@ Scoring models from labelled samples: create a model, add traits and samples, tr
 Every operation except health and these descriptions needs an API key: `Authorization: Bearer <key>`. Bodies are JSON in
 UTF-8. Objects have no duplicate keys, numbers are finite, whole numbers fit into 64 bits, strings do not contain
 U+0000, and unknown fields are rejected. Every response has the header `X-Request-Id`. Every response other than 2xx is
-the error envelope; its `code` says what was wrong, such as `route_not_found` for a path that is not listed. Every path
-that supports `GET` also supports `HEAD`. To read all pages of a listing, follow `next_cursor` until it is null.
+the error envelope; its `code` says what was wrong, such as `route_not_found` for a path that is not listed.
+`x-error-codes` lists the codes of a response. Every path that supports `GET` also supports `HEAD`. To read all pages of
+a listing, follow `next_cursor` until it is null.
+
+With `?doors=true`, this document has the routes too that speak the wires of other programs.
 
 The operator limits the traits of a model (64 by default), its samples (200,000), and the bytes of a body (10 MiB;
 256 MiB for an import).
@@ -101,7 +105,7 @@ operation at a time. While one is running, others get a 409 that names the run i
 
 
 def document(app: FastAPI) -> Json:
-    """Return the OpenAPI document of an application; it is built once."""
+    """Return the OpenAPI document of an application, doors included; it is built once."""
     if app.openapi_schema is None:
         app.openapi_schema = _described(app)
     return app.openapi_schema
@@ -110,39 +114,52 @@ def document(app: FastAPI) -> Json:
 _building = Lock()
 
 
-def content(app: FastAPI) -> bytes:
-    """Return the document as JSON, written once: anyone may ask for it, and it has 370 kB."""
+def content(app: FastAPI, *, doors: bool) -> bytes:
+    """Return the document as JSON, with or without doors, written once: anyone may ask for it, and it has 400 kB."""
     with _building:
         if not hasattr(app.state, "openapi"):
-            app.state.openapi = json.dumps(document(app), ensure_ascii=False, separators=(",", ":")).encode()
-    written: bytes = app.state.openapi
+            every = document(app)
+            app.state.openapi = {True: _written(every), False: _written(without_doors(every))}
+    written: bytes = app.state.openapi[doors]
     return written
+
+
+def _written(description: Json) -> bytes:
+    return json.dumps(description, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _described(app: FastAPI) -> Json:
     every = (route for route in iter_route_contexts(app.routes) if isinstance(route.original_route, APIRoute))
     routes = [route for route in every if route.include_in_schema]
     description = get_openapi(
-        title=TITLE, version=VERSION, openapi_version="3.1.0", description=ABOUT, routes=app.routes
+        title=TITLE,
+        version=VERSION,
+        openapi_version="3.1.0",
+        description=ABOUT,
+        routes=app.routes,
+        tags=[{"name": name, "description": text} for name, text in TAGS.items()],
+        # Relative to the address of the document, which only its reader knows.
+        servers=[{"url": "/", "description": "The service that this document comes from."}],
+        license_info={"name": "MIT License", "identifier": "MIT"},
     )
     for route in routes:
         for method in route.methods or ():
             _complete(description["paths"][route.path_format][method.lower()], ROUTES[str(route.name)])
     description["paths"] = dict(sorted(description["paths"].items(), key=_chapter))
     components = description["components"]
-    components["schemas"] = dict(sorted({**_ours(components["schemas"]), **_schemas()}.items()))
+    components["schemas"] = {**_ours(components["schemas"]), **_schemas()}
     components["headers"] = {
         name: {"description": text, "required": name != SOMETIMES, "schema": schema}
         for name, (text, schema) in HEADERS.items()
     }
     used = {source for each in _described_rows() for source in each.key_from}
     components["securitySchemes"] = dict(scheme for source, scheme in KEYS.items() if source in used)
-    return description
+    return with_shared_schemas(description)
 
 
 def _chapter(path: tuple[str, Json]) -> int:
     operation = next(iter(path[1].values()))
-    return TAGS.index(operation["tags"][0])
+    return [*TAGS].index(operation["tags"][0])
 
 
 def failures(operation: Operation[Any]) -> Iterator[type[TraitbenchError]]:
@@ -168,6 +185,7 @@ def _complete(described: Json, operation: Operation[Any]) -> None:
         parameter["schema"] = _never_null(parameter["schema"])
     if operation.body is not None:
         described["requestBody"] = {"required": operation.needs_body, "content": _content(operation)}
+    described["security"] = []
     if operation.rule.scope != "none":
         described["security"] = [
             *([{}] if operation.rule.locally_open else []),
@@ -227,13 +245,12 @@ def _error(status: int, members: Sequence[type[TraitbenchError]], form: ErrorFor
     lines = [HTTPStatus(status).phrase, "", *(f"- `{error.code}`: {_about(error)}" for error in members)]
     names = [name for name in (HEADER_OF_STATUS.get(status),) if name]
     names += ["X-Run-Id"] if any(error in WITH_RUN for error in members) else []
-    narrowed = [] if form == "perspective" else [{"properties": {"error": {"properties": {"code": {"enum": codes}}}}}]
     return {
         "description": "\n".join(lines),
         "headers": _headers("X-Request-Id", *names),
-        "content": {
-            JSON: {"schema": {"allOf": [{"$ref": f"#/components/schemas/{ERRORS[form].__name__}"}, *narrowed]}}
-        },
+        # One schema for all errors: narrowed to these codes, it would be a type of its own in each generated client.
+        "content": {JSON: {"schema": {"$ref": f"#/components/schemas/{ERRORS[form].__name__}"}}},
+        "x-error-codes": codes,
     }
 
 
@@ -293,7 +310,7 @@ ASSETS = {"swagger-ui.css": "text/css", "swagger-ui-bundle.js": "text/javascript
 # Without `validatorUrl: null` the page would ask a public server about the document.
 _START = (
     "document.documentElement.classList.toggle('dark-mode', matchMedia('(prefers-color-scheme: dark)').matches);"
-    " SwaggerUIBundle({ url: 'openapi.json', dom_id: '#page', deepLinking: true, docExpansion: 'list',"
+    " SwaggerUIBundle({ url: 'openapi.json?doors=true', dom_id: '#page', deepLinking: true, docExpansion: 'list',"
     " defaultModelsExpandDepth: 0, validatorUrl: null })"
 )
 _STYLE = "body { margin: 0 } html:not(.dark-mode) body { background: #fafafa } #page p { line-height: 1.9 }"

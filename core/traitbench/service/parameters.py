@@ -13,7 +13,7 @@ from traitbench.contract.attributes import ATTRIBUTE
 from traitbench.contract.fields import NotBlank, Text, plainly
 from traitbench.contract.models import Effort, RunStarted, State
 from traitbench.contract.page import LARGEST_CHANGE_PAGE, LARGEST_PAGE, LARGEST_POSITION_PAGE, LARGEST_SAMPLE_PAGE
-from traitbench.contract.samples import LONGEST_SEARCH, MOST_SAMPLES, Pole, Provenance
+from traitbench.contract.samples import LONGEST_SEARCH, MOST_SAMPLES, Pole, Provenance, SynthesisType
 from traitbench.errors import InvalidParameter, NotAcceptable
 from traitbench.names import HANDLE, NAMESPACE, TAG, TAG_SCHEMA
 from traitbench.service import strict_json
@@ -93,9 +93,9 @@ HeldOut = Annotated[
     BeforeValidator(_flag),
     Query(description="`true`: only test samples; `false`: only samples to train with."),
 ]
-OfSynthType = Annotated[
-    Text,
-    Query(description="`from_traits` or `diversify`.", json_schema_extra={"enum": ["from_traits", "diversify"]}),
+OfSynthType = Annotated[SynthesisType, Query(description="`from_traits` or `diversify`.")]
+WithDoors = Annotated[
+    bool, BeforeValidator(_flag), Query(description="`true`: also the routes that speak wires of other programs.")
 ]
 OfEffort = Annotated[Effort | None, Query(description="Effort of the synthesis; without it, the default.")]
 WithLanguageModel = Annotated[
