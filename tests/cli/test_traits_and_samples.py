@@ -44,14 +44,15 @@ def test_samples_come_out_as_they_can_go_in_again(ask: Ask, client: Traitbench, 
         client.models.create(f"{namespace}.{name}")
         ask("traits", "add", f"{namespace}.{name}", "Warmth")
     text = 'two\nlines, a "quote" and = no formula'
-    given = ("--trait", "warmth", "--quality", ".25", "--group", "conversation 7")
+    given = ("--trait", "warmth", "--quality", ".25", "--group", "conversation 7", "--note", "Polite")
     assert ask("samples", "add", f"{namespace}.a", "-", *given, stdin=text)[0] == 0
     _, out, _ = ask("samples", "list", f"{namespace}.a", "--json")
     assert ask("samples", "import", f"{namespace}.b", "-", stdin=out)[0] == 0
     [sample] = client.samples.list(f"{namespace}.b")
-    assert (sample.text, sample.quality, sample.group) == (text, 0.25, "conversation 7")
+    assert (sample.text, sample.quality, sample.group, sample.note) == (text, 0.25, "conversation 7", "Polite")
     client.samples.update(f"{namespace}.b", [sample.id], group="")
-    assert [each.group for each in client.samples.list(f"{namespace}.b")] == [None]
+    assert ask("samples", "change", f"{namespace}.b", str(sample.id), "--sample-note", "")[0] == 0
+    assert [(each.group, each.note) for each in client.samples.list(f"{namespace}.b")] == [(None, None)]
     _, out, _ = ask("samples", "list", f"{namespace}.b", "--trait", "warmth")
     assert cells(out)[1][1:6] == ["warmth", "0.25", "authored", "-", "two"]
     assert ask("samples", "delete", f"{namespace}.b", str(sample.id))[0] == 0

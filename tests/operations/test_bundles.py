@@ -106,6 +106,7 @@ _VALUES: dict[str, st.SearchStrategy[Any]] = {
     "samples.1.text": _TEXT,
     "samples.1.quality": _UNIT,
     "samples.1.held_out": st.booleans(),
+    "samples.0.note": st.none() | _TEXT,
     "samples.2.source_url": st.none() | _TEXT,
     "samples.-1.score_then": st.none() | st.integers(0, 100),
     "versions.0.created_at": _MOMENT.map(lambda moment: moment.isoformat().replace("+00:00", "Z")),

@@ -67,6 +67,7 @@ def test_an_undo_brings_back_ids_origin_marks_groups_and_order(context: Context)
     traits.add(context, AUTHOR, handle, TraitsCreate(traits=[TraitInput(name="Haste")]))
     made = _synthesized(context, handle)
     marked: dict[str, Any] = {"held_out": True, "must_pass": True, "group": "Gespräch 7", "source_url": "https://a.b"}
+    marked["note"] = "Ein Gruß"
     add_samples(context, handle, [("naïve ☕ \u2028 שלום", 0.25)], **marked)
     before = samples_of(context, handle)
     first, _, third, fourth, fifth, tested = (each.id for each in before)
@@ -77,7 +78,7 @@ def test_an_undo_brings_back_ids_origin_marks_groups_and_order(context: Context)
         updates=[
             {"id": made, "text": "so kind of you", "quality": 0.75, "revision": 1},
             {"id": third, "trait": "haste", "held_out": True},
-            {"id": tested, "held_out": False, "group": " "},
+            {"id": tested, "held_out": False, "group": " ", "note": " "},
         ],
         deletes=[{"id": first}, {"id": fourth, "revision": 1}],
         note="read again",
@@ -97,7 +98,8 @@ def test_an_undo_brings_back_ids_origin_marks_groups_and_order(context: Context)
         "revision": 2,
     }
     assert (after[third].trait, after[third].held_out, after[third].text) == ("haste", True, before[2].text)
-    assert (after[tested].held_out, after[tested].must_pass, after[tested].group) == (False, False, None)
+    assert (after[tested].held_out, after[tested].must_pass) == (False, False)
+    assert (after[tested].group, after[tested].note) == (None, None)
 
     undone = _undo(context, handle, done.id)
     assert (undone.undoes, undone.by, undone.adds, undone.deletes) == (done.id, "Ben", [first, fourth], done.adds)

@@ -25,7 +25,8 @@ def _add(context: Context, handle: str, *inputs: dict[str, Any]) -> list[int]:
 def test_a_sample_comes_back_as_it_was_sent(context: Context) -> None:
     handle = draft(context)
     text = "  naïve ☕ \u2028 text\n"
-    given = {"trait": "Warmth", "text": text, "quality": 0.25, "source_url": "https://a.b", "group": "Gespräch 7"}
+    given = {"trait": "Warmth", "text": text, "quality": 0.25, "source_url": "https://a.b"}
+    given |= {"group": "Gespräch 7", "note": "Höflich, aber kühl."}
     [sample_id] = _add(context, handle, given)
     [sample] = samples_of(context, handle)
     assert sample.model_dump(exclude={"created_at"}) == {
@@ -43,6 +44,7 @@ def test_a_sample_comes_back_as_it_was_sent(context: Context) -> None:
         "pending": False,
         "score_then": None,
         "group": "Gespräch 7",
+        "note": "Höflich, aber kühl.",
         "revision": 1,
     }
 

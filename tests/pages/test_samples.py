@@ -173,7 +173,7 @@ def test_an_edit_is_saved_as_it_is_made_and_can_be_undone(workbench: Workbench, 
     assert not buttons(at, "samples.undo_button")
 
 
-def test_what_a_sample_is_for_its_group_and_its_trait_are_saved_at_once(
+def test_what_a_sample_is_for_its_group_its_note_and_its_trait_are_saved_at_once(
     workbench: Workbench, client: Traitbench, draft: str
 ) -> None:
     client.traits.add(draft, [TraitInput(name="Clarity", positive_label="clear", negative_label="muddled")])
@@ -182,9 +182,12 @@ def test_what_a_sample_is_for_its_group_and_its_trait_are_saved_at_once(
     use.set_value("Only testing").run()
     next(each for each in at.toggle if each.label == "Never get wrong").set_value(True).run()
     next(each for each in at.text_input if str(each.key).startswith("samples.group:")).set_value(" Case 7 ").run()
+    next(each for each in at.text_input if str(each.key).startswith("samples.note:")).set_value(" Kühl. ").run()
+    assert "has a note." in plain(at)
     next(each for each in at.selectbox if str(each.key).startswith("samples.trait:")).set_value("clarity").run()
     own = next(each for each in client.samples.list(draft) if each.text == COLD[0])
-    assert (own.held_out, own.must_pass, own.group, own.trait) == (True, True, "Case 7", "clarity")
+    assert (own.held_out, own.must_pass, own.group, own.note) == (True, True, "Case 7", "Kühl.")
+    assert own.trait == "clarity"
     assert "is about Clarity now." in plain(at)
 
 

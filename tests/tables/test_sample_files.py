@@ -17,6 +17,7 @@ from traitbench.tables.sample_files import (
     compared,
     guess_columns,
     guess_group_column,
+    guess_note_column,
     guess_text_column,
     guess_words,
     known_traits,
@@ -119,6 +120,13 @@ def test_rows_belong_to_the_group_of_their_cell() -> None:
 def test_only_in_a_file_of_samples_from_here_a_group_is_what_samples_belong_to() -> None:
     assert guess_group_column(read("a.csv", b"text,trait,quality,provenance,group\na,warmth,1,authored,g\n")) == "group"
     assert guess_group_column(read("a.csv", b"text,label,group\na,1,control\n")) is None
+
+
+def test_notes_come_back_from_a_file_of_samples_from_here() -> None:
+    table = read("a.csv", b"text,trait,quality,provenance,note\na,warmth,1,authored,Polite.\nb,warmth,0,authored,\n")
+    layout = FileLayout("text", (LabelColumn("quality", "warmth", {}),), note=guess_note_column(table))
+    assert [each.note for each in check(table, layout, TRAITS).samples] == ["Polite.", None]
+    assert guess_note_column(read("a.csv", b"label,note\n1,What a day.\n")) is None
 
 
 # ---- guesses ---------------------------------------------------------------------------------------------------------

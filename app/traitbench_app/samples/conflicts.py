@@ -47,6 +47,7 @@ def draw_conflict(model: Model, traits: Sequence[Trait], conflict: TheirEdit) ->
         with left, st.container(border=True, key="samples.mine"):
             st.markdown(f"**Yours** {_label(traits, mine)}")
             st.html(_marked(before["text"], mine["text"]))
+            _draw_said(before, mine)
             st.button(
                 "Keep mine", shortcut="1", key="samples.keep_mine", on_click=settle_conflict, args=(model,),
                 kwargs={"keep_mine": True},
@@ -58,6 +59,7 @@ def draw_conflict(model: Model, traits: Sequence[Trait], conflict: TheirEdit) ->
                 theirs = _fields(conflict.theirs.model_dump(), {})
                 st.markdown(f"**Theirs**, by {who} {_label(traits, theirs)}")
                 st.html(_marked(before["text"], theirs["text"]))
+                _draw_said(before, theirs)
             st.button(
                 "Leave it deleted" if conflict.theirs is None else "Take theirs",
                 shortcut="2",
@@ -73,6 +75,13 @@ def draw_conflict(model: Model, traits: Sequence[Trait], conflict: TheirEdit) ->
 
 def _fields(own: Mapping[str, Any], mine: Mapping[str, Any]) -> dict[str, Any]:
     return {**own, **mine}
+
+
+def _draw_said(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """Draw the group and the note if they differ from those before."""
+    for field in ("group", "note"):
+        if (now[field] or "") != (before[field] or ""):
+            st.caption(f"{field.capitalize()}: {plain(now[field] or 'none')}")
 
 
 def _label(traits: Sequence[Trait], fields: Mapping[str, Any]) -> str:

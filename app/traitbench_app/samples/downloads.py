@@ -9,7 +9,18 @@ from traitbench.contract.samples import Sample
 from traitbench.tables.writing import csv_file, jsonl_file
 from traitbench_app.parts.controls import download
 
-_COLUMNS = ("text", "trait", "quality", "held_out", "must_pass", "provenance", "source_url", "group", "created_at")
+_COLUMNS = (
+    "text",
+    "trait",
+    "quality",
+    "held_out",
+    "must_pass",
+    "provenance",
+    "source_url",
+    "group",
+    "note",
+    "created_at",
+)
 _FILES = (
     (
         "CSV",

@@ -131,7 +131,9 @@ def _choose(form: str, table: Table, traits: Sequence[Trait]) -> FileLayout | No
         words = (pick_words(table, quality, own, leave_out=True, key=f"{form}.word") or {}) if quality else {}
         words |= {} if blank is None else {"": _meant(blank)}
         labels = (LabelColumn(quality, default_trait, words),) if quality or words else ()
-    return _with_group(form, table, FileLayout(text, labels, trait, held_out, must_pass), traits)
+    note = sample_files.guess_note_column(table)
+    layout = FileLayout(text, labels, trait, held_out, must_pass, note=note)
+    return _with_group(form, table, layout, traits)
 
 
 def _with_group(form: str, table: Table, layout: FileLayout, traits: Sequence[Trait]) -> FileLayout:

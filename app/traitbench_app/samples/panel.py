@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from html import escape
+from typing import Literal
 
 import streamlit as st
 
 from traitbench.as_read import is_blank
 from traitbench.contract.models import Model
 from traitbench.contract.sample_changes import ChangedSample, SampleChange
-from traitbench.contract.samples import LONGEST_GROUP, LONGEST_TEXT, Sample
+from traitbench.contract.samples import LONGEST_GROUP, LONGEST_NOTE, LONGEST_TEXT, Sample
 from traitbench.contract.scores import Confidence, TraitScore
 from traitbench.contract.traits import Trait
 from traitbench.display.pictures import bar
@@ -29,6 +30,7 @@ from traitbench_app.shell.service import client, own_name
 
 _LIKE, _LONG, _MOST_HISTORY, _WORD = 2, 1_500, 6, 24
 _HOW = {"high": "clearly", "moderate": "probably"}
+_OF_GROUP = "Texts that belong together are not independent. No figure divides them."
 _ADDED = {"authored": "Added", "score_feedback": "Added as a correction", "synthesized": "Synthesized"}
 
 
@@ -259,9 +261,8 @@ def _draw_bar(trait: Trait, points: int, sureness: Confidence, said: str) -> Non
 
 def _draw_uses(picked: PickedSample) -> None:
     sample, key = picked.sample, f"{picked.model.handle}:{picked.sample.id}"
-    for_key, group_key, must_key, trait_key = (f"samples.{name}:{key}" for name in ("for", "group", "must", "trait"))
+    for_key, must_key, trait_key = (f"samples.{name}:{key}" for name in ("for", "must", "trait"))
     _set(for_key, "Only testing" if sample.held_out else "Teaching")
-    _set(group_key, sample.group or "")
     _set(must_key, sample.must_pass)
     _set(trait_key, sample.trait)
     with st.container(key="samples-uses", gap="small"):
@@ -298,19 +299,28 @@ def _draw_uses(picked: PickedSample) -> None:
                 args=(picked, trait_key),
                 persist_state="page",
             )
-        st.text_input(
-            "Group",
-            key=group_key,
-            max_chars=LONGEST_GROUP,
-            placeholder="Its conversation, author or document",
-            help="Texts that belong together are not independent. No figure divides them.",
-            disabled=not picked.editable,
-            on_change=_set_group,
-            args=(picked, group_key),
-            persist_state="page",
-        )
+        _draw_words(picked, "group", LONGEST_GROUP, "Its conversation, author or document", _OF_GROUP)
         if sample.group and picked.in_group:
             st.caption(f"With {count(picked.in_group, 'other')} in this group.")
+        _draw_words(picked, "note", LONGEST_NOTE, "Why this label", "For people. Training and scoring ignore it.")
+
+
+def _draw_words(picked: PickedSample, field: Literal["group", "note"], most: int, hint: str, tip: str) -> None:
+    key = f"samples.{field}:{picked.model.handle}:{picked.sample.id}"
+    problem = problem_of(picked.sample.id)
+    typed = problem.fields.get(field) if problem else None
+    _set(key, (getattr(picked.sample, field) or "") if typed is None else typed)
+    st.text_input(
+        field.capitalize(),
+        key=key,
+        max_chars=most,
+        placeholder=hint,
+        help=tip,
+        disabled=not picked.editable,
+        on_change=_save_words,
+        args=(picked, field, key),
+        persist_state="page",
+    )
 
 
 def _set_use(picked: PickedSample, key: str) -> None:
@@ -331,11 +341,11 @@ def _set_trait(picked: PickedSample, key: str) -> None:
     change(picked.model, picked.sample, said, trait=trait.key)
 
 
-def _set_group(picked: PickedSample, key: str) -> None:
-    group = str(st.session_state[key] or "").strip()
-    if group != (picked.sample.group or ""):
-        said = f"{excerpt(picked.sample.text)} {f'is in the group {plain(group)}' if group else 'has no group'}"
-        change(picked.model, picked.sample, f"{said}{_in_draft(picked)}", group=group)
+def _save_words(picked: PickedSample, field: Literal["group", "note"], key: str) -> None:
+    words = str(st.session_state[key] or "").strip()
+    if words != (getattr(picked.sample, field) or ""):
+        did = {"group": f"is in the group {plain(words)}", "note": "has a note"}[field] if words else f"has no {field}"
+        change(picked.model, picked.sample, f"{excerpt(picked.sample.text)} {did}{_in_draft(picked)}", **{field: words})
 
 
 def _delete(picked: PickedSample) -> None:
@@ -390,6 +400,7 @@ _FIELDS: Mapping[str, str] = {
     "held_out": "changed what it is for",
     "must_pass": "changed whether it must never be wrong",
     "group": "changed the group",
+    "note": "changed the note",
 }
 
 

@@ -107,6 +107,7 @@ class OriginalSample:
     quality: float
     held_out: bool
     group: str | None
+    note: str | None = None
 
 
 def copied_scores(
@@ -137,10 +138,8 @@ def copied_scores(
 
 
 def _differs(sample: Sample, original: OriginalSample | None) -> bool:
-    return original is None or (sample.quality, sample.held_out, sample.group) != (
-        original.quality,
-        original.held_out,
-        original.group,
+    return original is None or any(
+        getattr(sample, name) != getattr(original, name) for name in ("quality", "held_out", "group", "note")
     )
 
 
@@ -160,6 +159,6 @@ def _origin(model: Model) -> tuple[Model, Version] | None:
 def _originals(reader: tuple[str, str], handle: str, version_no: int, param_hash: str) -> Sequence[OriginalSample]:
     # `reader`, the number and the hash are only part of the cache's key: the samples of a version in use stay the same.
     return [
-        OriginalSample(each.id, each.trait, each.content_sha256, each.quality, each.held_out, each.group)
+        OriginalSample(each.id, each.trait, each.content_sha256, each.quality, each.held_out, each.group, each.note)
         for each in client().samples.list(handle, limit=LARGEST_SAMPLE_PAGE)
     ]

@@ -224,7 +224,8 @@ def as_input(sample: Sample) -> SampleInput:
     own = SampleInput(trait=sample.trait, text=sample.text, quality=sample.quality, source_url=sample.source_url)
     marks = {"held_out": sample.held_out, "must_pass": sample.must_pass}
     given = {name: True for name, is_set in marks.items() if is_set}
-    return own.model_copy(update=given | ({"group": sample.group} if sample.group else {}))
+    said = {name: value for name in ("group", "note") if (value := getattr(sample, name))}
+    return own.model_copy(update=given | said)
 
 
 def _named(edited: int, deleted: int, marked: int) -> str:

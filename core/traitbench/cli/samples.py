@@ -41,6 +41,7 @@ from traitbench.tables.sample_files import (
     check,
     guess_columns,
     guess_group_column,
+    guess_note_column,
     guess_test_columns,
     guess_wide,
     known_traits,
@@ -109,6 +110,7 @@ def list_rejected(client: Traitbench, handle: str) -> Listing[RejectedText]:
 @click.option("--held-out", is_flag=True, help="Add it as a test sample: versions are measured on it only.")
 @click.option("--must-pass", is_flag=True, help="Its score has to be on its pole's side; needs --held-out.")
 @click.option("--group", help="What it belongs to, such as a conversation: no figure divides a group.")
+@click.option("--note", help="Why it has its label.")
 @answers
 def add_sample(client: Traitbench, handle: str, text: str | None, file: str | None, **fields: Any) -> Output:
     """Add one TEXT as a sample. Without TEXT, or with `-`, read stdin."""
@@ -185,17 +187,23 @@ def import_samples(
 @click.option("--held-out/--not-held-out", default=None, help="Make it a test sample, or one to train with.")
 @click.option("--must-pass/--need-not-pass", default=None, help="Whether its score has to be on its pole's side.")
 @click.option("--group", help="What it belongs to, such as a conversation; an empty text for nothing.")
+@click.option("--sample-note", help="Why they have their label; an empty text for no note.")
 @click.option("--note", help="What the change is, for the history.")
 @answers
 def change_samples(
-    client: Traitbench, handle: str, sample_ids: tuple[int, ...], note: str | None, **fields: Any
+    client: Traitbench,
+    handle: str,
+    sample_ids: tuple[int, ...],
+    note: str | None,
+    sample_note: str | None,
+    **fields: Any,
 ) -> Output:
     """Change samples of a draft, or feedback that waits: up to 500 as a whole or not at all.
 
     All get the same values. Ids and origins stay. The change can be undone for 24 hours.
     """
     # Not validated here, because the service reports what is wrong.
-    sent = {name: value for name, value in fields.items() if value is not None}
+    sent = {name: value for name, value in {**fields, "note": sample_note}.items() if value is not None}
     if not sent:
         raise click.UsageError("Say what to change, such as --quality 0.5.")
     edits = [
@@ -376,20 +384,20 @@ def _layout(
     text = given[0]
     trait, quality = (name or guess for name, guess in zip(given[1:], guess_columns(table, traits)[1:], strict=True))
     held_out, must_pass = (name or guess for name, guess in zip(marks, guess_test_columns(table), strict=True))
-    group = guess_group_column(table)
+    group, note = guess_group_column(table), guess_note_column(table)
     wide = guess_wide(table, traits)
     if wide and trait is None and quality in (None, *wide) and (given[2], *defaults) == (None, None, None):
         labels = [
             LabelColumn(column, key, {**known_words(table, column, traits), **meanings, "": None})
             for column, key in wide.items()
         ]
-        return FileLayout(text, tuple(labels), None, held_out, must_pass, group)
+        return FileLayout(text, tuple(labels), None, held_out, must_pass, group, note)
     known = {**(known_words(table, quality, traits) if quality else {}), **meanings}
     if defaults[1] is not None:
         known[""] = defaults[1]
     only = traits[0].key if len(traits) == 1 else None
     label = LabelColumn(quality if quality != text else None, defaults[0] or only, known)
-    return FileLayout(text, (label,), trait if trait != text else None, held_out, must_pass, group)
+    return FileLayout(text, (label,), trait if trait != text else None, held_out, must_pass, group, note)
 
 
 def _with_group(table: Table, layout: FileLayout, traits: Sequence[Trait], given: Mapping[str, str]) -> FileLayout:

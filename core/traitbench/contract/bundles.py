@@ -12,9 +12,9 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
-from traitbench.contract.fields import Integral, Received, Text, Time
+from traitbench.contract.fields import Integral, NotBlank, Received, Text, Time
 from traitbench.contract.models import ModelUpdate
-from traitbench.contract.samples import Provenance, SampleInput
+from traitbench.contract.samples import LONGEST_NOTE, Provenance, SampleInput
 from traitbench.contract.traits import TraitInput
 from traitbench.contract.versions import ActivationCause, TagNote, TriggeredBy
 from traitbench.names import ACTIVE, parse_version
@@ -64,6 +64,10 @@ class BundledSample(SampleInput):
     generator: Annotated[Text, Field(max_length=200)] | None = None
     pending: bool = False
     score_then: Annotated[int, Field(ge=0, le=100), Integral] | None = None
+    # An earlier release refuses a field that it does not know.
+    note: Annotated[NotBlank, Field(max_length=LONGEST_NOTE)] | None = Field(
+        default=None, exclude_if=lambda value: value is None
+    )
 
 
 class BundledReplaced(BundledSample):

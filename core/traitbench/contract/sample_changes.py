@@ -6,15 +6,13 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from traitbench.contract.fields import Integral, Quality, Readable, Received, Returned, Text, Time, schema
-from traitbench.contract.samples import LONGEST_GROUP, LONGEST_TEXT, MOST_SAMPLES, SampleInput
+from traitbench.contract.samples import LONGEST_GROUP, LONGEST_NOTE, LONGEST_TEXT, MOST_SAMPLES, SampleInput
 
 KEPT_FOR = timedelta(hours=24)
 """How long a change can be undone. Then its texts are deleted, and only ids and labels remain."""
 
-LONGEST_NOTE = 500
-
 ChangeKind = Literal["add", "update", "delete"]
-ChangedField = Literal["text", "quality", "trait", "held_out", "must_pass", "group"]
+ChangedField = Literal["text", "quality", "trait", "held_out", "must_pass", "group", "note"]
 
 SampleIdIn = Annotated[int, Field(ge=1, le=2**53 - 1), Integral]
 Revision = Annotated[int, Field(ge=1, le=2**53 - 1), Integral]
@@ -23,8 +21,8 @@ Revision = Annotated[int, Field(ge=1, le=2**53 - 1), Integral]
 class SampleFields(Received):
     """Body of `PATCH /v1/models/{handle}/samples/{sample_id}`: what to change of one sample. Null means unchanged.
 
-    `held_out: false` also clears `must_pass`, and a blank `group` leaves the sample without one. With a `revision`, the
-    sample is changed only if it still has that revision.
+    `held_out: false` also clears `must_pass`, and a blank `group` or `note` leaves the sample without one. With a
+    `revision`, the sample is changed only if it still has that revision.
     """
 
     revision: Revision | None = None
@@ -34,6 +32,7 @@ class SampleFields(Received):
     held_out: bool | None = None
     must_pass: bool | None = None
     group: Annotated[Text, Field(max_length=LONGEST_GROUP)] | None = None
+    note: Annotated[Text, Field(max_length=LONGEST_NOTE)] | None = None
 
 
 class SampleEdit(SampleFields):
@@ -52,7 +51,7 @@ class SampleRemoval(Received):
 class SamplesApply(Received):
     """Body of `POST /v1/models/{handle}/samples/changes`: at most 500 in all. Either all are applied or none.
 
-    `note` says what the change is, for the history.
+    `note` says what the change is, for the history; the note of a sample is a field of the sample.
     """
 
     adds: list[SampleInput] = Field(default=[], max_length=MOST_SAMPLES)

@@ -24,6 +24,7 @@ from traitbench.contract.models import Effort
 LONGEST_TEXT = 50_000
 LONGEST_URL = 2_000
 LONGEST_GROUP = 500
+LONGEST_NOTE = 500
 MOST_SAMPLES = 500
 """Samples in one request."""
 
@@ -95,7 +96,8 @@ class SampleInput(Received):
 
     A `held_out` sample is a test sample: no version is trained with it, and every version is measured on it. A
     `must_pass` sample is a test sample whose score has to be on its pole's side. Samples with the same `group`, such as
-    the turns of a conversation, belong together: they are trained with or measured on, never divided between both.
+    the turns of a conversation, belong together: they are trained with or measured on, never divided between both. A
+    `note` says why the sample has its label; training and scoring ignore it.
     """
 
     trait: Text
@@ -106,6 +108,7 @@ class SampleInput(Received):
     held_out: bool = False
     must_pass: bool = False
     group: Annotated[NotBlank, Field(max_length=LONGEST_GROUP)] | None = None
+    note: Annotated[NotBlank, Field(max_length=LONGEST_NOTE)] | None = None
 
     @field_validator("must_pass")
     @classmethod
@@ -174,6 +177,7 @@ class Sample(Returned):
     pending: bool
     score_then: Annotated[int, schema(minimum=0, maximum=100)] | None
     group: str | None = None
+    note: str | None = None
     revision: Annotated[int, schema(minimum=1)] = 1
 
 

@@ -203,8 +203,8 @@ def _columns(fields: SampleFields, index: TraitIndex) -> dict[str, Any]:
         columns["content_sha256"] = text_hash(fields.text)
     if fields.held_out is False:
         columns["must_pass"] = False
-    if fields.group is not None:
-        columns["group"] = fields.group if fields.group.strip() else None
+    emptied = {name: value for name in ("group", "note") if (value := getattr(fields, name)) is not None}
+    columns |= {name: value if value.strip() else None for name, value in emptied.items()}
     if fields.trait is not None and (trait := index.find(fields.trait)) is not None:
         columns["trait_id"] = trait.id
     return columns
@@ -275,11 +275,12 @@ def _inverse(connection: Connection, model: ModelRow, done: Recorded, originals:
             f"The trait {gone[0]} of samples that change {done.id} changed was deleted. Nothing was changed.",
             details={"samples": [], "traits": gone},
         )
-    columns = (*_MARKS, "text", "content_sha256", "quality", "group", "changed_by")
+    columns = (*_MARKS, "text", "content_sha256", "quality", "group", "note", "changed_by")
     return Writes(
         updates={
             each.sample_id: {
-                **{name: before[each.sample_id][name] for name in columns},
+                # What an earlier release stored for an undo has no note.
+                **{name: before[each.sample_id].get(name) for name in columns},
                 "trait_id": ids[before[each.sample_id]["trait"]],
             }
             for each in done.entries

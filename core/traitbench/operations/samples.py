@@ -90,6 +90,7 @@ def columns_of(sent: list[SampleInput], digests: list[str], index: TraitIndex, n
             "held_out": sample.held_out,
             "must_pass": sample.must_pass,
             "group": sample.group,
+            "note": sample.note,
             "created_at": now,
         }
         for sample, digest in zip(sent, digests, strict=True)

@@ -237,7 +237,7 @@ def _write_samples(
     fields = [
         each.model_dump(exclude={"trait", "seed"})
         | {"trait_id": trait_ids[each.trait], "created_at": now}
-        | {"content_sha256": each.content_sha256 or text_hash(each.text)}
+        | {"content_sha256": each.content_sha256 or text_hash(each.text), "note": each.note}
         for each in bundled
     ]
     ids = samples.add(connection, model_id, fields)
@@ -263,7 +263,7 @@ def _write_replaced(
         return []
     fields = [
         each.model_dump(exclude={"seed", "pending"})
-        | {"content_sha256": each.content_sha256 or text_hash(each.text), "created_at": now}
+        | {"content_sha256": each.content_sha256 or text_hash(each.text), "note": each.note, "created_at": now}
         for each in bundled
     ]
     return replaced_samples.add(connection, model_id, next(iter(trait_ids.values())), fields)

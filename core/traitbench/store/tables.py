@@ -184,6 +184,8 @@ samples = Table(
     Column("must_pass", Boolean, nullable=False, server_default=false()),
     # What the sample belongs to, as a conversation or an author: as private as the text.
     Column("group", Text),
+    # Why it has its label, in a person's words: as private as the text too.
+    Column("note", Text),
     # Feedback that no version was trained with yet. It is a flag because feedback is listed, counted, exported and
     # purged like every sample; a table of its own would need each of these rules a second time.
     Column("pending", Boolean, nullable=False, server_default=false()),
@@ -354,6 +356,7 @@ replaced_samples = Table(
     Column("held_out", Boolean, nullable=False),
     Column("must_pass", Boolean, nullable=False),
     Column("group", Text),
+    Column("note", Text),
     Column("score_then", Integer),
     Column("seed_sample_id", _Id),
     Column("generator", String),

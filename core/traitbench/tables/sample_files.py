@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from traitbench.as_read import is_blank, read_hash
-from traitbench.contract.samples import LONGEST_GROUP, LONGEST_TEXT, Sample, SampleInput
+from traitbench.contract.samples import LONGEST_GROUP, LONGEST_NOTE, LONGEST_TEXT, Sample, SampleInput
 from traitbench.contract.scores import FEEDBACK_WORDS
 from traitbench.contract.traits import Trait
 from traitbench.names import canonical
@@ -33,6 +33,9 @@ _UNKNOWN_TRAIT = "is not the name or key of a trait of this model"
 _INVALID_CHARACTER = "contains an invalid character (U+0000 or a lone surrogate)"
 _NOT_YES_NO = "is neither yes nor no"
 _TEST_NAMES = ("held_out", "held out", "heldout", "test", "is_test", "test sample", "split")
+_WRITTEN = {"trait", "quality", "provenance"}
+"""Columns of a file of samples that Traitbench wrote."""
+
 _MUST_PASS_NAMES = ("must_pass", "must pass", "mustpass")
 YES_NO = {
     **dict.fromkeys(("1", "yes", "y", "true", "t", "x", "ja", "wahr"), True),
@@ -77,7 +80,7 @@ class FileLayout:
     """What the columns of a labelled file are for. A file has one column of labels, or one for each trait or rater.
 
     `trait` is the column of traits, `held_out` and `must_pass` are columns of yes and no; an empty cell is a no. Rows
-    with the same cell of `group` belong together.
+    with the same cell of `group` belong together. `note` is the column of notes of a file that Traitbench wrote.
     """
 
     text: str
@@ -86,6 +89,7 @@ class FileLayout:
     held_out: str | None = None
     must_pass: str | None = None
     group: str | None = None
+    note: str | None = None
 
 
 class FileSample(NamedTuple):
@@ -173,7 +177,12 @@ def guess_test_columns(table: Table) -> tuple[str | None, str | None]:
 
 def guess_group_column(table: Table) -> str | None:
     """Return the column of groups in a file of samples that Traitbench wrote; elsewhere, a group is one to compare."""
-    return "group" if {"group", "trait", "quality", "provenance"} <= {*table.columns} else None
+    return "group" if {"group", *_WRITTEN} <= {*table.columns} else None
+
+
+def guess_note_column(table: Table) -> str | None:
+    """Return the column of notes in a file of samples that Traitbench wrote; elsewhere, a note may be the text."""
+    return "note" if {"note", *_WRITTEN} <= {*table.columns} else None
 
 
 def _is_yes_no(table: Table, column: str) -> bool:
@@ -290,13 +299,14 @@ def check(table: Table, layout: FileLayout, traits: Sequence[Trait] | None) -> C
         held_out, must_pass = (_yes_no(row, marks) for marks in (layout.held_out, layout.must_pass))
         if must_pass is True and held_out is False:
             must_pass = Problem(row.number, str(layout.must_pass), "is yes, but only test samples can be must-pass")
-        group = _group_of(row, layout.group)
-        cells = (_text_problem(row.number, layout.text, text), trait, quality, held_out, must_pass, group)
+        group = _short(row, layout.group, LONGEST_GROUP, "group")
+        note = _short(row, layout.note, LONGEST_NOTE, "note")
+        cells = (_text_problem(row.number, layout.text, text), trait, quality, held_out, must_pass, group, note)
         wrong = [each for each in cells if isinstance(each, Problem)]
         problems |= dict.fromkeys(wrong)
         if not wrong and isinstance(trait, str) and isinstance(quality, float):
             sample = SampleInput(trait=trait, text=text, quality=quality)
-            more = {"held_out": held_out is True, "must_pass": must_pass is True, "group": group}
+            more = {"held_out": held_out is True, "must_pass": must_pass is True, "group": group, "note": note}
             sample = sample.model_copy(update={name: given for name, given in more.items() if given})
             entries.append(FileSample(row.number, column, sample))
     return Checked(tuple(entries), tuple(sorted(problems, key=lambda problem: problem.row)), left_out)
@@ -433,10 +443,10 @@ def _yes_no(row: Row, column: str | None) -> bool | Problem:
     return _MARKS[cell] if cell in _MARKS else Problem(row.number, column or "", _NOT_YES_NO)
 
 
-def _group_of(row: Row, column: str | None) -> str | Problem | None:
+def _short(row: Row, column: str | None, most: int, what: str) -> str | Problem | None:
     cell = row.cells.get(column, "").strip() if column else ""
-    if len(cell) > LONGEST_GROUP:
-        reason = f"has {len(cell):,} characters; a group has at most {LONGEST_GROUP:,}"
+    if len(cell) > most:
+        reason = f"has {len(cell):,} characters; a {what} has at most {most:,}"
         return Problem(row.number, column or "", reason)
     if _INVALID.search(cell):
         return Problem(row.number, column or "", _INVALID_CHARACTER)

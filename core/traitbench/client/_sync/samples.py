@@ -140,13 +140,15 @@ class Samples:
         held_out: bool | None = None,
         must_pass: bool | None = None,
         group: str | None = None,
+        note: str | None = None,
     ) -> Sample:
         """Change one sample of a draft, or feedback that was not learned yet, and return it; its id and origin stay.
 
-        With a `revision`, raise `SampleChanged` if the sample has another one: `details.samples` has it as it is.
+        With a `revision`, raise `SampleChanged` if the sample has another one: `details.samples` has it as it is. A
+        blank `group` or `note` is removed.
         """
         fields = {"revision": revision, "text": text, "quality": quality, "trait": trait}
-        fields |= {"held_out": held_out, "must_pass": must_pass, "group": group}
+        fields |= {"held_out": held_out, "must_pass": must_pass, "group": group, "note": note}
         body = {name: value for name, value in fields.items() if value is not None}
         return self._connection.send(operations.SAMPLES_CHANGE, handle=handle, sample_id=sample_id, body=body)
 
