@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -43,6 +44,12 @@ def test_every_shape_gives_the_same_rows(exported: Exported) -> None:
     for column in (pa.array(texts), pa.chunked_array([texts[:3], texts[3:]]), pa.array(texts).dictionary_encode()):
         assert udf(column).type == udf.type
         assert udf(column).to_pylist() == rows
+    for sent in (pl.DataFrame(table), pd.DataFrame({"id": table["id"], "text": texts}), table.to_reader()):
+        answer = udf(sent)
+        assert type(answer) is pa.Table
+        assert answer.to_pylist() == expected
+    assert udf(pl.DataFrame(table[:0])).num_rows == 0
+    assert udf(pl.Series(texts)).to_pylist() == rows
     series = pd.Series(texts, index=range(100, 100 + len(texts)))
     frame = udf(series)
     assert (frame.columns.tolist(), frame.index.tolist()) == (udf.schema.names, series.index.tolist())

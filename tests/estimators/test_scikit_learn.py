@@ -1,8 +1,9 @@
-"""The estimators follow scikit-learn's conventions: its own checks that fit texts, and its tools around them."""
+"""The estimators follow scikit-learn's conventions: labels and texts of any kind, weights, and its tools around."""
 
 import pickle
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import joblib
@@ -15,44 +16,16 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import f1_score, roc_auc_score
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils import estimator_checks, get_tags
+from sklearn.utils import get_tags
 
 import traitbench as tb
 from tests.estimators.conftest import NAMES, TEXTS, score_card, scorer
 
 QUALITIES = [1.0] * 8 + [0.0] * 8
-# The methods that scikit-learn's checks of two-dimensional numbers cannot try on texts are tried below.
-CHECKS = (
-    estimator_checks.check_estimator_cloneable,
-    estimator_checks.check_estimator_tags_renamed,
-    estimator_checks.check_valid_tag_types,
-    estimator_checks.check_estimator_repr,
-    estimator_checks.check_no_attributes_set_in_init,
-    estimator_checks.check_fit_score_takes_y,
-    estimator_checks.check_estimators_overwrite_params,
-    estimator_checks.check_parameters_default_constructible,
-    estimator_checks.check_get_params_invariance,
-    estimator_checks.check_set_params,
-    estimator_checks.check_mixin_order,
-    estimator_checks.check_estimators_unfitted,
-)
-
-
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize(
-    "estimator", [tb.Scorer(), tb.ScoreCard({"warmth": ("cold", "warm")})], ids=lambda each: type(each).__name__
-)
-def test_a_check_of_scikit_learn(
-    monkeypatch: pytest.MonkeyPatch, estimator: Any, check: Callable[[str, Any], None]
-) -> None:
-    # The checks make tables of numbers; the estimators are given texts and labels instead, the same for each row.
-    monkeypatch.setattr(estimator_checks, "_enforce_estimator_tags_X", lambda *_args, **_: np.array(TEXTS))
-    monkeypatch.setattr(estimator_checks, "_enforce_estimator_tags_y", lambda *_: np.array(QUALITIES))
-    check(type(estimator).__name__, estimator.set_params(encoder="ngrams", effort="low"))
 
 
 def test_tags_say_that_the_input_is_text() -> None:
@@ -73,6 +46,60 @@ def test_labels_come_out_as_they_went_in(fitted: tb.Scorer) -> None:
     assert by_number.param_hash_ == fitted.param_hash_ != graded.param_hash_
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "poles"),
+    [
+        ("ham", "spam", ("ham", "spam")),
+        (np.str_("a"), np.str_("b"), ("a", "b")),
+        (1, 2, ("1", "2")),
+        (-1.0, 1.0, ("-1", "1")),
+        (np.int8(-1), np.int8(0), ("-1", "0")),
+        (0, 1, ("negative", "positive")),
+        (False, True, ("negative", "positive")),
+    ],
+)
+def test_without_poles_two_classes_of_any_kind_are_in_sorted_order(
+    low: Any, high: Any, poles: tuple[str, str], tmp_path: Path
+) -> None:
+    y = [high] * 8 + [low] * 8
+    for labels in (y, np.array(y), np.array(y, object), pd.Series(y), pl.Series(y)):
+        own = scorer(poles=None).fit(TEXTS, labels)
+        assert (own.classes_.tolist(), own.poles_) == ([low, high], poles)
+        assert own.predict(TEXTS).tolist() == y
+        assert own.score(TEXTS, labels) == 1.0
+    assert own.classes_.dtype.kind == np.array([low, high]).dtype.kind
+    own.save(tmp_path / "own.json")
+    loaded = tb.Scorer.load(tmp_path / "own.json")
+    assert loaded.predict(TEXTS).tolist() == y
+    assert loaded.score(TEXTS, y) == 1.0
+    assert tb.share(TEXTS, dict(enumerate(y)), scorer=loaded, seed=1).share.labelled == 16
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["a", "b", "c"], "Only binary classification is supported. The type of the target is multiclass"),
+        ([1, 2, 3], "Only binary classification is supported. The type of the target is multiclass"),
+        ([1.5, 2.0, 0.0], "Unknown label type: continuous"),
+        (["a", "a", "a"], "only one class is present: all labels are 'a'"),
+        (["a", "b", None], "Row 2: the label is missing"),
+        ([1, 2, float("nan")], "Row 2: the label is missing"),
+        ([1, 2, float("inf")], "Row 2: inf is not a label"),
+        (["a", "b", 1], "Row 2: 1 is not a label. Use two names, or two numbers"),
+    ],
+)
+def test_without_poles_other_than_two_classes_are_refused(labels: list[Any], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        scorer(poles=None).fit(TEXTS[:3], labels)
+
+
+def test_a_fit_without_poles_scores_labels_of_its_classes_only() -> None:
+    own = scorer(poles=None).fit(TEXTS, [1 + quality for quality in QUALITIES])
+    with pytest.raises(ValueError, match=re.escape("Row 1: 0.0 is not a label. Use 1.0 and 2.0.")):
+        own.score(TEXTS[:2], [1.0, 0.0])
+    assert own.label(TEXTS[:2], queue="random").scorer.poles == ("1", "2")
+
+
 def test_scikit_learn_measures_poles_right_whatever_the_order_of_their_names() -> None:
     poles = ("warm", "cold")  # the alphabet has the positive pole first
     other = scorer(poles=poles).fit(TEXTS, ["cold" if name == "warm" else "warm" for name in NAMES])
@@ -88,7 +115,7 @@ def test_the_methods_agree_with_each_other(fitted: tb.Scorer) -> None:
     assert np.allclose(chances.sum(axis=1), 1)
     assert ((fitted.decision_function(TEXTS) > 0) == (chances[:, 1] > 0.5)).all()
     assert (fitted.score_texts(TEXTS) == np.floor(100 * chances[:, 1] + 0.5)).all()
-    assert fitted.transform(TEXTS).tolist() == [[score] for score in fitted.score_texts(TEXTS).tolist()]
+    assert np.allclose(fitted.transform(TEXTS)[:, 0], 100 * chances[:, 1])
     assert fitted.score(TEXTS, NAMES) == 1.0
     assert fitted.score(TEXTS, [*NAMES[:15], "warm"]) == 15 / 16
     assert fitted.score(TEXTS, [*NAMES[:15], "warm"], sample_weight=[1.0] * 15 + [0.0]) == 1.0
@@ -135,6 +162,49 @@ def test_groups_are_passed_as_scikit_learn_passes_them() -> None:
     assert areas.shape == (2,)
 
 
+def test_a_weight_counts_within_its_pole_and_a_weight_of_zero_leaves_a_text_out(fitted: tb.Scorer) -> None:
+    weights = np.ones(16)
+    assert scorer().fit(TEXTS, NAMES, 3 * weights).param_hash_ == fitted.param_hash_
+    weights[[0, 15]] = 0
+    without = scorer().fit(TEXTS[1:15], NAMES[1:15])
+    assert scorer().fit(TEXTS, NAMES, sample_weight=weights).param_hash_ == without.param_hash_
+    heavy = scorer().fit(TEXTS, NAMES, sample_weight=pd.Series([20.0] + [1.0] * 15))
+    pair = ["Thank you so much!", "Warm regards, always."]
+    assert -np.diff(heavy.decision_function(pair)) > -np.diff(fitted.decision_function(pair)) + 0.5
+    assert fitted.param_hash_ != heavy.param_hash_
+    double = scorer().fit(TEXTS, NAMES, sample_weight=[40.0] + [2.0] * 15)
+    assert np.allclose(double.decision_function(TEXTS), heavy.decision_function(TEXTS))
+
+
+def test_many_texts_are_left_out_by_folds_if_their_weights_differ() -> None:
+    rng = np.random.default_rng(1)
+    texts = [f"{' '.join(rng.choice(['dear', 'kind', 'form', 'due'], 4))} {number}" for number in range(300)]
+    y = ["warm" if "dear" in text else "cold" for text in texts]
+    measured = [
+        scorer().fit(texts, y, sample_weight=weights).metrics_["traits"]["warmth"]["measured_on"]
+        for weights in (None, rng.uniform(1, 2, 300))
+    ]
+    assert "leave-one-out" in measured[0]
+    assert "folds" in measured[1]
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0], "sample_weight has the shape (1,). Pass one number for each of 16 texts"),
+        ([-1.0] * 16, "Row 0: -1.0 is not a weight"),
+        ([1.0] * 15 + [float("nan")], "Row 15: nan is not a weight"),
+        ([0] * 16, "All values of sample_weight are zero"),
+        ([1] * 8 + [0] * 8, "no text has the label 'cold' and a sample_weight above 0"),
+    ],
+)
+def test_what_cannot_be_a_weight_is_named(weights: list[float], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        scorer().fit(TEXTS, NAMES, sample_weight=weights)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        score_card(warmth=("cold", "warm")).fit(TEXTS, {"warmth": NAMES}, sample_weight=weights)
+
+
 @pytest.mark.parametrize("groups", [[None, float("nan"), *[""] * 14], None])
 def test_texts_that_belong_to_nothing_are_fitted_as_without_groups(fitted: tb.Scorer, groups: Any) -> None:
     assert scorer().fit(TEXTS, NAMES, groups=groups).param_hash_ == fitted.param_hash_
@@ -170,10 +240,21 @@ def test_pickled_and_cloned_estimators_score_the_same(fitted: tb.Scorer, tmp_pat
     assert copy.fit(TEXTS, NAMES).param_hash_ == fitted.param_hash_
 
 
+class AsArray:
+    """Nothing but `__array__`, as of a lazy column."""
+
+    def __init__(self, values: list[Any]) -> None:
+        self.values = values
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.array(self.values, dtype)
+
+
 @pytest.mark.parametrize(
     "texts",
     [
         np.array(TEXTS),
+        AsArray(TEXTS),
         np.array(TEXTS, object)[:, np.newaxis],
         tuple(TEXTS),
         pd.Series(TEXTS),
@@ -192,10 +273,11 @@ def test_texts_may_come_as_any_column(fitted: tb.Scorer, texts: Any) -> None:
     assert getattr(own, "feature_names_in_", np.array(["text"])).tolist() == ["text"]
 
 
-@pytest.mark.parametrize("kind", [list, np.array, pd.Series, pl.Series, pa.array])
+@pytest.mark.parametrize("kind", [list, np.array, pd.Series, pl.Series, pa.array, AsArray])
 def test_labels_may_come_as_any_column(fitted: tb.Scorer, kind: Callable[[list[Any]], Any]) -> None:
     assert scorer().fit(TEXTS, kind(NAMES)).param_hash_ == fitted.param_hash_
     assert scorer().fit(TEXTS, kind(QUALITIES)).param_hash_ == fitted.param_hash_
+    assert scorer().fit(TEXTS, kind(NAMES), groups=kind([*range(16)])).n_samples_ == 16
 
 
 @pytest.mark.parametrize(
@@ -264,12 +346,32 @@ def test_a_score_card_reads_its_columns_by_key_or_name_or_place() -> None:
     by_arrow = card().fit(TEXTS, pa.table({"warmth": NAMES, "thanks": [None if x != x else x for x in thanks]}))
     assert by_name.param_hash_ == by_place.param_hash_ == by_arrow.param_hash_
     assert by_name.n_samples_ == 16 + 9
-    assert by_arrow.predict(TEXTS[:1]).tolist() == [["warm", 1.0]]
+    assert by_arrow.predict(TEXTS[:1]).tolist() == [["warm", 1]]
     assert by_name.predict_proba(TEXTS)[1].shape == (16, 2)
     assert by_name.score(TEXTS, {"warmth": QUALITIES, "thanks": thanks}) == 1.0
     assert set(by_name.auroc_) == set(by_name.explain(TEXTS[0])) == {"warmth", "thanks"}
+    odds = by_name.decision_function(TEXTS)
+    assert ((odds > 0) == np.stack([each[:, 1] > 0.5 for each in by_name.predict_proba(TEXTS)], axis=1)).all()
     frame = by_name.set_output(transform="pandas").transform(TEXTS)
     assert frame.columns.tolist() == ["warmth", "thanks"]
+
+
+@pytest.mark.parametrize("dtype", [int, float, bool, object])
+def test_a_score_card_answers_in_integers_so_metrics_of_several_labels_work(dtype: Any) -> None:
+    y = np.array([QUALITIES, [1, 0] * 8]).T.astype(dtype)
+    own = card().fit(TEXTS, y)
+    assert own.predict(TEXTS).dtype.kind == ("b" if dtype is bool else "i")
+    assert f1_score(y.astype(int), own.predict(TEXTS), average="macro") > 0.9
+    mixed = np.random.default_rng(1).permutation(16)
+    shuffled = [TEXTS[row] for row in mixed], y[mixed].astype(int)
+    for scoring in ("f1_macro", "accuracy", None):
+        assert cross_val_score(card(), *shuffled, cv=2, scoring=scoring).shape == (2,)
+
+
+def test_a_score_card_of_names_answers_with_texts() -> None:
+    named = score_card(warmth=("cold", "warm"), haste=("slow", "fast"))
+    sides = named.fit(TEXTS, {"warmth": NAMES, "haste": ["slow", "fast"] * 8}).predict(TEXTS)
+    assert (sides.dtype.kind, sides[0].tolist()) == ("U", ["warm", "slow"])
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,8 @@ from traitbench.contract.fields import NotBlank, Received, Returned, Time
 def values_of(texts: Any) -> Iterator[Any]:
     """Return the values of a list, an iterator, an array, a series, or a frame with one column, in their order.
 
+    Whatever has `__array__` is an array.
+
     Raise `TypeError` for a single text, a mapping, a set and a frame of several columns, whose values are not its texts
     or have no order.
     """
@@ -23,6 +25,8 @@ def values_of(texts: Any) -> Iterator[Any]:
         raise TypeError(f"A list of texts is needed, not a single {type(texts).__name__}. Pass [text] for one text.")
     if isinstance(texts, Mapping | Set):
         raise TypeError(f"Texts are needed in an order, not as {type(texts).__name__}. Pass a list of the texts.")
+    if hasattr(texts, "__array__") and not hasattr(texts, "__iter__"):
+        texts = texts.__array__()
     shape = getattr(texts, "shape", None)
     if hasattr(texts, "columns") and shape is not None:
         if shape[1] != 1:

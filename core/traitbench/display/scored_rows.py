@@ -22,7 +22,9 @@ SCORE, SIDE, CONFIDENCE, REASON, TIER = "score", "side", "confidence", "reason",
 Poles = Mapping[str, tuple[str, str]]
 """The names of the negative and the positive pole by the key of their trait."""
 
-_UNNAMED = ("negative", "positive")
+UNNAMED = ("negative", "positive")
+"""The names of poles without names."""
+
 _ALWAYS = (SCORE, SIDE, CONFIDENCE, REASON)
 _OLD = frozenset({"line", "composite", "confidence", "version"})
 _INPUT = "_input"
@@ -76,7 +78,7 @@ class TraitCells(NamedTuple):
 def cells_of(card: Card, poles: Poles) -> dict[str, TraitCells]:
     """Return the cells of a card by trait; poles without a name are called negative and positive."""
     return {
-        key: TraitCells.of(each, each.native.polarity, poles.get(key, _UNNAMED)) for key, each in card.detail.items()
+        key: TraitCells.of(each, each.native.polarity, poles.get(key, UNNAMED)) for key, each in card.detail.items()
     }
 
 

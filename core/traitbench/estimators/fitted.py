@@ -18,9 +18,10 @@ from sklearn.utils.validation import check_is_fitted
 from traitbench.contract.explanations import Explanation
 from traitbench.contract.scores import Card
 from traitbench.estimators.displays import fitted_html
-from traitbench.local.samples import LocalTrait
+from traitbench.fitting.collect import NO_WEIGHTS
+from traitbench.local.samples import LocalSample, LocalTrait
 from traitbench.local.texts import read_texts, scored_size
-from traitbench.local.training import TrainingSettings
+from traitbench.local.training import TrainingSettings, train
 from traitbench.local.version import LocalVersion
 from traitbench.scoring import card
 from traitbench.scoring.snapshot import Snapshot
@@ -78,6 +79,14 @@ class Fitted:
         """Return the texts; raise `ValueError` for the first that the service would not score."""
         return read_texts(X, too_large=scored_size(self.loaded.encoder.count_tokens))
 
+    def _train(self, traits: Sequence[LocalTrait], samples: Sequence[LocalSample], weights: Sequence[float]) -> None:
+        """Train on the samples (n) with a weight (n,) above 0."""
+        used = {sample.id: weight for sample, weight in zip(samples, weights, strict=True) if weight}
+        own = [sample for sample in samples if sample.id in used]
+        unequal = used if len({*used.values()}) > 1 else NO_WEIGHTS
+        settings = TrainingSettings(self.effort, self.use_labels, self.scoring_method, self.max_depth, self.encoder)
+        self._keep(train(traits, own, settings, weights=unequal))
+
     def _keep(self, version: LocalVersion) -> None:
         self.version_ = replace(version, configured=self.encoder, keeps_vectors=True)
 
@@ -104,9 +113,6 @@ class Fitted:
         placed = self.loaded.project(self.read(X))
         chosen = card.choose(self.snapshot_, self.trait_keys())
         return np.array([[each.positions[index] for index in chosen] for each in placed], np.float64)
-
-    def _training_settings(self) -> TrainingSettings:
-        return TrainingSettings(self.effort, self.use_labels, self.scoring_method, self.max_depth, self.encoder)
 
     def __sklearn_tags__(self) -> Tags:
         # Defined by scikit-learn's BaseEstimator, which the estimators inherit beside this class.

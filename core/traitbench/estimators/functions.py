@@ -17,7 +17,7 @@ from traitbench.contract.texts import values_of
 from traitbench.display.frames import narwhals, typed
 from traitbench.display.scored_rows import Also, ScoredColumns, TraitCells, as_sentence, is_scored
 from traitbench.estimators.fitted import Fitted
-from traitbench.estimators.labels import read_labels
+from traitbench.estimators.labels import qualities_of
 from traitbench.estimators.score_card import ScoreCard
 from traitbench.estimators.scorer import Scorer
 from traitbench.formulas import are_guarded, as_written
@@ -126,7 +126,8 @@ def share(
     beyond = [row for row in rows if not 0 <= row < len(checked)]
     if beyond:
         raise ValueError(f"There is a label for row {beyond[0]}, but there are {len(checked):,} texts, counted from 0.")
-    qualities = read_labels([labels[row] for row in rows], (negative, positive), rows=rows).qualities
+    classes = fitted.classes_ if isinstance(fitted, Scorer) else fitted.classes_[at]
+    qualities = qualities_of([labels[row] for row in rows], classes, (negative, positive), rows=rows)
     return corpus.answer(
         (fitted.score_texts(checked) if isinstance(fitted, Scorer) else fitted.score_texts(checked)[:, at]).tolist(),
         dict(zip(rows, qualities.tolist(), strict=True)),

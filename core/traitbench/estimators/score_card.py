@@ -1,6 +1,6 @@
 """A scikit-learn estimator of texts on several traits."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,12 +16,12 @@ from traitbench.contract.samples import text_hash
 from traitbench.contract.traits import TraitInput
 from traitbench.estimators.displays import LearningCurve
 from traitbench.estimators.fitted import Fitted
-from traitbench.estimators.labels import chances, check_poles, labelled_columns, read_labels, sides
+from traitbench.estimators.labels import Poles, chances, check_poles, labelled_columns, log_odds, read_labels, sides
 from traitbench.local import version_files
 from traitbench.local.checks import Findings, check_samples, read_sources
-from traitbench.local.samples import LocalSample, LocalTrait, local_trait, read_groups
+from traitbench.local.samples import LocalSample, LocalTrait, local_trait, read_groups, read_weights
 from traitbench.local.texts import read_texts
-from traitbench.local.training import settings_of, train
+from traitbench.local.training import settings_of
 from traitbench.scoring.card import in_points
 
 TraitSpec = tuple[str, str] | TraitInput
@@ -41,7 +41,7 @@ class ScoreCard(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     classes_ : list of ndarray of shape (2,)
-        For each trait the labels that `predict` answers with, as for `Scorer`.
+        For each trait the labels that `predict` answers with: names of the poles, or the integers 0 and 1.
     auroc_, auroc_interval_, learning_curve_ : dict
         By trait key, as for `Scorer`.
     traits_, snapshot_, param_hash_, metrics_, n_samples_, fitted_at_
@@ -74,20 +74,23 @@ class ScoreCard(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.max_depth = max_depth
         self.encoder = encoder
 
-    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Train on texts with labels: a frame or a mapping with a column for each trait, or an array (n, n_traits).
 
         Columns are keys or names of traits, in any order. A missing label (NaN, None) means that the text is no sample
-        of that trait. `groups` are as for `Scorer.fit`.
+        of that trait. `sample_weight` and `groups` are as for `Scorer.fit`.
         """
         texts, traits = read_texts(X, to_train=True), self._local_traits()
+        weights, used = read_weights(sample_weight, texts), list[float]()
         names = read_groups(groups, texts)
         columns = labelled_columns(y, traits)
         samples, classes = list[LocalSample](), []
         for trait, (rows, values) in zip(traits, columns, strict=True):
             labels = read_labels(values, trait.poles, rows=rows)
-            check_poles(labels.qualities, trait.poles, of=f" (trait {trait.key})")
-            classes.append(labels.classes)
+            check_poles(labels.qualities, trait.poles, weights[rows], of=f" (trait {trait.key})")
+            # A column with missing labels has floats, but sklearn's metrics of several labels take integers.
+            classes.append(labels.classes.astype(int) if labels.classes.dtype.kind == "f" else labels.classes)
+            used += weights[rows].tolist()
             check_consistent_length(texts, next(iter(y.values())) if isinstance(y, Mapping) else y)
             samples += [
                 LocalSample(
@@ -95,7 +98,7 @@ class ScoreCard(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 )
                 for index, (row, quality) in enumerate(zip(rows, labels.qualities.tolist(), strict=True))
             ]
-        self._keep(train(traits, samples, self._training_settings()))
+        self._train(traits, samples, used)
         self.classes_ = classes
         return self
 
@@ -112,23 +115,29 @@ class ScoreCard(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return check_samples(traits, samples, self.encoder, read_sources(sources, texts))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return (n, n_traits) the side of each text on each trait, as one of its `classes_`."""
-        positions = self._positions(X)
-        columns = [sides(positions[:, at], *self._known(at)) for at in range(len(self.traits_))]
-        return np.stack([column.astype(object) for column in columns], axis=1)
+        """Return (n, n_traits) the side of each text on each trait, as one of its `classes_`.
+
+        They are integers if all labels were numbers, texts if all were names, else objects.
+        """
+        columns = self._by_trait(sides, self._positions(X))
+        same_kind = len({column.dtype.kind == "U" for column in columns}) == 1
+        return np.stack([column if same_kind else column.astype(object) for column in columns], axis=1)
 
     def predict_proba(self, X: Any) -> list[NDArray[np.float64]]:
         """Return for each trait (n, 2) the chances of its `classes_`, as `Scorer.predict_proba` does."""
-        positions = self._positions(X)
-        return [chances(positions[:, at], *self._known(at)) for at in range(len(self.traits_))]
+        return self._by_trait(chances, self._positions(X))
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return (n, n_traits) the log odds of the second of each trait's `classes_`, as `Scorer.decision_function`."""
+        return np.stack(self._by_trait(log_odds, self._positions(X)), axis=1)
 
     def score_texts(self, X: Any) -> NDArray[np.int64]:
         """Return (n, n_traits) the scores from 0 to 100, as the service gives them."""
         return in_points(self._positions(X))
 
-    def transform(self, X: Any) -> NDArray[np.int64]:
-        """Return (n, n_traits) the scores, as features for other estimators."""
-        return self.score_texts(X)
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Return (n, n_traits) the scores from 0 to 100 before rounding, as features for other estimators."""
+        return 100 * self._positions(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the features that `transform` makes: the keys of the traits."""
@@ -138,8 +147,8 @@ class ScoreCard(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of labels on whose side the score is. Labels of 0.5 have no side and are left out."""
         check_is_fitted(self)
-        weights = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, np.float64)
-        positive = self._positions(X) > 0.5
+        texts = self.read(X)
+        weights, positive = read_weights(sample_weight, texts), self._positions(texts) > 0.5
         right = total = 0.0
         for at, (trait, (rows, values)) in enumerate(zip(self.traits_, labelled_columns(y, self.traits_), strict=True)):
             qualities = read_labels(values, trait.poles, rows=rows).qualities
@@ -196,8 +205,12 @@ class ScoreCard(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.target_tags.multi_output = True
         return tags
 
-    def _known(self, at: int) -> tuple[NDArray[Any], tuple[str, str]]:
-        return self.classes_[at], self.traits_[at].poles
+    def _by_trait(
+        self, answer: Callable[[NDArray[np.float64], NDArray[Any], Poles], NDArray[Any]], positions: NDArray[np.float64]
+    ) -> list[NDArray[Any]]:
+        """The answer for each trait, from its positions, its classes and its poles."""
+        known = zip(self.classes_, self.traits_, strict=True)
+        return [answer(positions[:, at], classes, trait.poles) for at, (classes, trait) in enumerate(known)]
 
     def _local_traits(self) -> list[LocalTrait]:
         if not self.traits:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
@@ -15,16 +14,17 @@ from traitbench.contract.bundles import BundleInvalid
 from traitbench.contract.explanations import Explanation
 from traitbench.contract.models import DEFAULT_EFFORT
 from traitbench.contract.samples import text_hash
+from traitbench.display.scored_rows import UNNAMED
 from traitbench.encoders import Encoder
 from traitbench.estimators.displays import LearningCurve
 from traitbench.estimators.fitted import Fitted
-from traitbench.estimators.labels import Labels, chances, check_poles, positive_column, read_labels, sides
+from traitbench.estimators.labels import Labels, chances, check_poles, log_odds, qualities_of, read_labels, sides
 from traitbench.install import advice, require
 from traitbench.local import version_files
 from traitbench.local.checks import Findings, check_samples, read_sources
-from traitbench.local.samples import LocalSample, LocalTrait, local_trait, read_groups
+from traitbench.local.samples import LocalSample, LocalTrait, local_trait, read_groups, read_weights
 from traitbench.local.texts import column_name, read_texts
-from traitbench.local.training import find_encoder, label_axes, settings_of, train
+from traitbench.local.training import find_encoder, label_axes, settings_of
 from traitbench.local.version import LocalVersion
 from traitbench.scoring.card import in_points
 from traitbench.settings import read_settings
@@ -32,12 +32,9 @@ from traitbench.settings import read_settings
 if TYPE_CHECKING:
     from traitbench.estimators.label_widget import Labeller, Queue
 
-# A position can round to 0 or 1, whose log odds are infinite.
-_NEARLY = np.finfo(np.float64).eps
-
 
 class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Score texts on one trait, from `poles[0]` (0) to `poles[1]` (100).
+    """Score texts on one trait, from its negative pole (0) to its positive one (100).
 
     Trains as the service does: the same texts and labels give the same `param_hash_` and the same scores.
 
@@ -45,8 +42,9 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
     ----------
     trait : str
         The name of the trait. Its words help a training with few texts.
-    poles : (str, str)
-        The names of the negative and of the positive pole.
+    poles : (str, str) or None
+        The names of the negative and of the positive pole. None: those of the two classes in `y`, in sorted order, or
+        "negative" and "positive" if `y` has numbers from 0 to 1.
     description : str
         What the trait measures, in a sentence.
     key : str or None
@@ -67,7 +65,10 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The labels that `predict` answers with, sorted: names of the poles if `y` had names, else 0 and 1.
+        The labels that `predict` answers with, sorted and of the type of `y`: both classes or names of the poles, or 0
+        and 1 if `y` had qualities.
+    poles_ : (str, str)
+        The names of the negative and of the positive pole.
     auroc_, auroc_interval_ : float and (float, float), or None
         How well the scores of texts that the fit did not see tell the poles apart, with the 95 % interval.
     learning_curve_ : LearningCurve
@@ -90,7 +91,7 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         self,
         trait: str = "trait",
         *,
-        poles: tuple[str, str] = ("negative", "positive"),
+        poles: tuple[str, str] | None = None,
         description: str = "",
         key: str | None = None,
         aggregation: str = "mean",
@@ -111,19 +112,24 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         self.max_depth = max_depth
         self.encoder = encoder
 
-    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Train on texts with labels: names of the poles, or qualities from 0 (negative) to 1 (positive).
+
+        Without `poles`, `y` may have any two classes. `sample_weight` (n,) says how much each text counts beside the
+        others of its pole; both poles always weigh the same, and equal texts count once. A weight of 0 leaves a text
+        out. Figures such as `auroc_` count every text alike.
 
         `groups` (n,) are equal for texts that belong together, such as those of a conversation or an author, None for a
         text that belongs to nothing: out-of-fold figures come from fits that saw no text of the group. To
         cross-validate the scorer itself, pass them to `GroupKFold` too. Raise `ValueError` that names the row of a text
         or a label that cannot be used.
         """
-        trait = self._local_trait()
-        labels = read_labels(y, trait.poles)
-        samples = _samples(trait, read_texts(X, to_train=True), labels, groups)
-        check_poles(labels.qualities, trait.poles)
-        self._keep(train([trait], samples, self._training_settings()))
+        texts = read_texts(X, to_train=True)
+        labels = read_labels(y, self._given_poles())
+        trait = self._local_trait(labels.poles)
+        samples, weights = _samples(trait, texts, labels, groups), read_weights(sample_weight, texts)
+        check_poles(labels.qualities, trait.poles, weights)
+        self._train([trait], samples, weights.tolist())
         self.classes_, self.key_ = labels.classes, trait.key
         if (column := column_name(X)) is not None:
             self.feature_names_in_ = np.array([column], object)
@@ -149,16 +155,15 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return (n,) the log odds of `classes_[1]`: above 0 where `predict` answers `classes_[1]`."""
-        odds: NDArray[np.float64] = logit(np.clip(self._positions(X)[:, 0], _NEARLY, 1 - _NEARLY))
-        return odds if positive_column(self.classes_, self.poles_) == 1 else -odds
+        return log_odds(self._positions(X)[:, 0], self.classes_, self.poles_)
 
     def score_texts(self, X: Any) -> NDArray[np.int64]:
         """Return (n,) the scores as the service gives them: 0 is `poles[0]`, 100 is `poles[1]`."""
         return in_points(self._positions(X)[:, 0])
 
-    def transform(self, X: Any) -> NDArray[np.int64]:
-        """Return (n, 1) the scores, as a feature for other estimators."""
-        return self.score_texts(X)[:, np.newaxis]
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Return (n, 1) the scores from 0 to 100 before rounding, as a feature for other estimators."""
+        return 100 * self._positions(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the name of the feature that `transform` makes: the key of the trait."""
@@ -174,7 +179,7 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         from sklearn.metrics import accuracy_score
 
         check_is_fitted(self)
-        qualities = read_labels(y, self.poles_).qualities
+        qualities = qualities_of(y, self.classes_, self.poles_)
         positive = self._positions(X)[:, 0] > 0.5
         check_consistent_length(positive, qualities, sample_weight)
         sided = qualities != 0.5
@@ -188,9 +193,9 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
 
         `sources` says where each text is from: an address, or any name of its source. `groups` are as for `fit`.
         """
-        trait = self._local_trait()
-        texts = read_texts(X, to_train=True)
-        own = _samples(trait, texts, read_labels(y, trait.poles), groups)
+        texts, labels = read_texts(X, to_train=True), read_labels(y, self._given_poles())
+        trait = self._local_trait(labels.poles)
+        own = _samples(trait, texts, labels, groups)
         return check_samples([trait], own, self.encoder, read_sources(sources, texts))
 
     def label(self, texts: Any, *, queue: "Queue" = "uncertain", labels: Any = None, blind: bool = False) -> "Labeller":
@@ -209,9 +214,10 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         from traitbench.estimators.label_widget import Labeller, scorer_learner
 
         judge = self if hasattr(self, "version_") else None
-        trait = self._local_trait() if judge is None else next(each for each in self.traits_ if each.key == self.key_)
-        learner = scorer_learner(trait, lambda: clone(self), judge, self._labelling_encoder, self._label_axis)
-        return Labeller(trait, learner, clone(self), texts, queue=queue, labels=labels, blind=blind)
+        trait = self._named_trait() if judge is None else next(each for each in self.traits_ if each.key == self.key_)
+        blank = clone(self).set_params(poles=trait.poles)
+        learner = scorer_learner(trait, lambda: clone(blank), judge, self._labelling_encoder, self._label_axis)
+        return Labeller(trait, learner, clone(blank), texts, queue=queue, labels=labels, blind=blind)
 
     def explain(self, text: str) -> Explanation:
         """Return why a text has its score: the contributions of its parts and words, which add up."""
@@ -289,12 +295,16 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
 
     def _label_axis(self) -> NDArray[np.float32] | None:
         axes = label_axes(self._labelling_encoder(), read_settings().cache)
-        return axes.of(self._local_trait()) if self.use_labels else None
+        return axes.of(self._named_trait()) if self.use_labels else None
 
-    def _local_trait(self) -> LocalTrait:
-        return local_trait(
-            self.trait, self.poles, key=self.key, description=self.description, aggregation=self.aggregation
-        )
+    def _given_poles(self) -> tuple[str, str] | None:
+        return None if self.poles is None else self._local_trait(self.poles).poles
+
+    def _named_trait(self) -> LocalTrait:
+        return self._local_trait(UNNAMED if self.poles is None else self.poles)
+
+    def _local_trait(self, poles: tuple[str, str]) -> LocalTrait:
+        return local_trait(self.trait, poles, key=self.key, description=self.description, aggregation=self.aggregation)
 
 
 def _samples(trait: LocalTrait, texts: Sequence[str], labels: Labels, groups: Any) -> list[LocalSample]:

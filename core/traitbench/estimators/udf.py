@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 _AT_ONCE = 256
-_ACCEPTED = "Pass an Arrow table, batch or array, a pandas Series, or a list of texts"
+_ACCEPTED = "Pass an Arrow table, batch or array, what Arrow can read as one, a pandas Series, or a list of texts"
 
 
 class UDF:
@@ -91,17 +91,29 @@ class UDF:
         - An Arrow array: a struct array of `type`.
         - A pandas Series: a DataFrame with the same index.
         - A list of texts: a list of dicts.
+        - Whatever else has `__arrow_c_stream__`, such as a frame of pandas or polars or a relation of DuckDB: an Arrow
+          table, or a struct array if it is a single column.
 
         Raise `ValueError` if there is no column of texts.
         """
         if isinstance(batch, list | tuple):
             return [dict(zip(self._columns.names, row, strict=True)) for row in self._rows(batch)]
         library = type(batch).__module__.partition(".")[0]
-        if library == "pyarrow":
-            return self._of_table(batch) if hasattr(batch, "schema") else self._of_array(batch)
         if library == "pandas" and hasattr(batch, "to_frame") and hasattr(batch, "index"):
             return self._of_series(batch)
-        raise ValueError(f"{_ACCEPTED}, not {type(batch).__name__}.")
+        if library != "pyarrow" and not hasattr(batch, "__arrow_c_stream__"):
+            raise ValueError(f"{_ACCEPTED}, not {type(batch).__name__}.")
+        require("pyarrow")
+        import pyarrow
+
+        if isinstance(batch, pyarrow.Table | pyarrow.RecordBatch):
+            return self._of_table(batch)
+        if isinstance(batch, pyarrow.Array | pyarrow.ChunkedArray):
+            return self._of_array(batch)
+        column = pyarrow.chunked_array(batch)
+        if pyarrow.types.is_struct(column.type):  # how a table is sent
+            return self._of_table(pyarrow.Table.from_struct_array(column))
+        return self._of_array(column)
 
     def _of_table(self, table: Any) -> Any:
         if self.column not in table.schema.names:

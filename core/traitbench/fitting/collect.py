@@ -5,6 +5,7 @@ Training in the worker and the preview on a page both call `collect`: equal samp
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -20,6 +21,8 @@ from traitbench.scoring.spelling import Spelling, spelling
 Vector = NDArray[np.float32]
 
 _UNKNOWN = np.full(4, np.nan)
+
+NO_WEIGHTS: Mapping[int, float] = MappingProxyType({})
 
 
 class HashedSample(SampleLike, Protocol):
@@ -61,15 +64,16 @@ def collect(
     spellings: Mapping[str, Spelling],
     axes: Mapping[str, Vector],
     label_axis: Callable[[AnyTrait], Vector | None],
+    weights: Mapping[int, float] = NO_WEIGHTS,
 ) -> list[TraitSamples]:
     """Return the training samples of each trait.
 
     `samples` are those of the whole model, by rising id. `vectors` (d,) and `spellings` (4,) are keyed by
     `content_sha256`, and `axes` (d,) of intrinsic traits by trait key. Spellings are those of `to_spell`.
-    `label_axis` is called for every other trait.
+    `label_axis` is called for every other trait. `weights` are the sample weights by sample id, by default all equal.
     """
     groups = text_groups(samples)
-    known = _Known(groups, group_names(samples, groups), vectors, spellings)
+    known = _Known(groups, group_names(samples, groups), vectors, spellings, weights)
     return [_of_trait(trait, samples, known, axes.get(trait.key), label_axis) for trait in traits]
 
 
@@ -88,12 +92,13 @@ def spelled(texts: Mapping[str, str]) -> dict[str, Spelling]:
 
 @dataclass(frozen=True)
 class _Known:
-    """The texts and the names of the groups of samples by id, and the vectors and spellings of texts by hash."""
+    """The texts, the names of the groups and the weights of samples by id; vectors and spellings of texts by hash."""
 
     groups: Mapping[int, str]
     names: Mapping[int, str]
     vectors: Mapping[str, Vector]
     spellings: Mapping[str, Spelling]
+    weights: Mapping[int, float]
 
 
 def _of_trait(
@@ -121,6 +126,7 @@ def _of_trait(
         label_axis=label_axis(trait) if axis is None else None,
         # Without samples the array would have no second axis.
         spellings=np.array([known.spellings.get(sample.content_sha256, _UNKNOWN) for sample in pool]).reshape(-1, 4),
+        sample_weight=np.array([known.weights[sample.id] for sample in pool], np.float64) if known.weights else None,
     )
 
 

@@ -84,6 +84,7 @@ class TraitSamples:
     the samples are then all texts of the model, with quality NaN unless they were labelled for this trait. `label_axis`
     (d,) is made from the trait's labels without any sample; the samples decide how much it counts. `spellings` (n, 4)
     are those of the texts, NaN where unknown; without them, texts are compared with the samples by vector only.
+    `sample_weight` (n,), above 0, says how much each sample counts beside the others of its pole, by default equally.
     """
 
     key: str
@@ -99,6 +100,7 @@ class TraitSamples:
     label_axis: NDArray[np.float32] | None = None
     spellings: NDArray[np.float64] | None = None
     together: Sequence[str | None] | None = None
+    sample_weight: NDArray[np.float64] | None = None
 
     @property
     def made(self) -> NDArray[np.bool_]:
@@ -314,7 +316,9 @@ def _search_or_calibrate(
 def _searched(
     trait: TraitSamples, plan: _FitPlan, shares: Mapping[Candidate, float], on_fit: Callable[[int, int], None]
 ) -> tuple[TrainingSamples, SearchResult]:
-    samples = evidence(trait.X, trait.y.astype(np.float64), list(trait.groups), trait.made, trait.together)
+    samples = evidence(
+        trait.X, trait.y.astype(np.float64), list(trait.groups), trait.made, trait.together, trait.sample_weight
+    )
     # A search on very many samples had no label axis, so a fit with what it chose has none either.
     with_labels = not shares or uses_labels(len(samples.y)) or any(candidate.labels for candidate in shares)
     result = search(

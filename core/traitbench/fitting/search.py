@@ -117,7 +117,7 @@ class TrainingSamples:
 
     Samples with the same vector are one sample, with the mean of their qualities. Samples of one group, and samples
     that share a text, are never on both sides of a fold. `texts` are equal for texts that count once, the groups if no
-    sample belongs to anything else. `sample_weight` counts in a fit, 1 for a real sample.
+    sample belongs to anything else. `sample_weight` counts in a fit, by default 1 for a real sample.
     `is_evaluated` says whether the sample is used for evaluation.
     """
 
@@ -208,11 +208,12 @@ def evidence(
     groups: Sequence[object],
     synthesized: NDArray[np.bool_] | None = None,
     names: Sequence[str | None] | None = None,
+    sample_weight: Floats | None = None,
 ) -> TrainingSamples:
     """Merge samples with equal vectors and sort them by content; drop texts without a token.
 
     `names` (n,) are of what samples belong to. Where a real and a synthesized sample share a vector, only the real one
-    counts.
+    counts. Equal vectors count once: their quality is the mean by `sample_weight` (n,), their weight the plain mean.
     """
     non_empty = np.flatnonzero(X.any(axis=1))
     synthetic = np.zeros(len(non_empty), bool) if synthesized is None else synthesized[non_empty]
@@ -224,12 +225,16 @@ def evidence(
     joined_groups = texts if names is None else together(texts, [names[int(i)] for i in non_empty])
     has_real = np.bincount(row_of, weights=~synthetic, minlength=len(distinct)) > 0
     counted = ~(synthetic & has_real[row_of])
+    weights = counted * (1.0 if sample_weight is None else sample_weight[non_empty])
     # A sum rounds by its order, so the qualities of equal vectors are added from low to high.
-    order = np.lexsort((y[non_empty], row_of))
-    totals = np.bincount(row_of[order], weights=(y[non_empty] * counted)[order], minlength=len(distinct))
+    order = np.lexsort((weights, y[non_empty], row_of))
+    totals, heavy = (
+        np.bincount(row_of[order], weights=each[order], minlength=len(distinct))
+        for each in (y[non_empty] * weights, weights)
+    )
     counts = np.bincount(row_of, weights=counted, minlength=len(distinct))
     return _with_weights(
-        X[non_empty][first], totals / np.maximum(counts, 1), joined_groups[first], ~has_real, texts[first]
+        X[non_empty][first], totals / heavy, joined_groups[first], ~has_real, texts[first], heavy / counts
     )
 
 
@@ -426,12 +431,13 @@ def _with_weights(
     groups: NDArray[np.int64],
     synthesized: NDArray[np.bool_],
     texts: NDArray[np.int64],
+    weights: Floats,
 ) -> TrainingSamples:
     """The samples with their weights in a fit, and whether each is used for evaluation."""
-    weights, is_evaluated = np.ones(len(y)), ~synthesized
+    is_evaluated = ~synthesized
     for pole in (y > 0.5, y < 0.5, y == 0.5):
         made = pole & synthesized
-        weights[made] = min(1.0, _SYNTHESIZED_WEIGHT / max(1, made.sum()))
+        weights[made] *= min(1.0, _SYNTHESIZED_WEIGHT / max(1, made.sum()))
         if _group_count(groups, pole & ~synthesized) < 2:
             is_evaluated = is_evaluated | made
     return TrainingSamples(X, y, groups, synthesized, weights, is_evaluated, texts)
@@ -479,9 +485,10 @@ def _sides(
 
 
 def _leave_one_out_is_fair(samples: TrainingSamples) -> bool:
-    """Whether each pole has so many samples that leaving one out changes little, and every group has one sample."""
+    """Whether leaving one out changes little: each pole has many samples, all weigh the same, and groups have one."""
     n = len(samples.y)
-    independent = not samples.synthesized.any() and len(np.unique(samples.groups)) == n
+    equal = not samples.synthesized.any() and len(np.unique(samples.sample_weight)) <= 1
+    independent = equal and len(np.unique(samples.groups)) == n
     return n >= _LEAVE_ONE_OUT_FROM and samples.smaller_pole >= _LEAVE_ONE_OUT_POLE and independent
 
 

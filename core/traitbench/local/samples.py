@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from traitbench.contract.fields import plainly
 from traitbench.contract.samples import Sample
-from traitbench.contract.texts import is_missing
+from traitbench.contract.texts import is_missing, values_of
 from traitbench.contract.traits import Trait, TraitInput
 from traitbench.errors import ValidationFailed
 from traitbench.names import trait_key
@@ -65,10 +67,27 @@ def read_groups(groups: Any, texts: Sequence[str]) -> list[str | None]:
     """Return what each text belongs to, None for nothing; raise `ValueError` if there are not as many as texts."""
     if groups is None:
         return [None] * len(texts)
-    values = groups.to_pylist() if hasattr(groups, "to_pylist") else list(groups)
+    values = list(values_of(groups))
     if len(values) != len(texts):
         raise ValueError(f"There are {len(values):,} groups for {len(texts):,} texts. Pass one for each, or None.")
     return [None if is_missing(each) or not str(each).strip() else str(each) for each in values]
+
+
+def read_weights(sample_weight: Any, texts: Sequence[str]) -> NDArray[np.float64]:
+    """Return the weight (n,) of each text, 1 by default; raise `ValueError` for what cannot be a weight."""
+    if sample_weight is None:
+        return np.ones(len(texts))
+    weights = np.asarray(sample_weight, np.float64)
+    if weights.shape != (len(texts),):
+        raise ValueError(
+            f"sample_weight has the shape {weights.shape}. Pass one number for each of {len(texts):,} texts."
+        )
+    wrong = np.flatnonzero(~((weights >= 0) & np.isfinite(weights)))
+    if len(wrong):
+        raise ValueError(f"Row {wrong[0]}: {weights[wrong[0]]} is not a weight. Use a number from 0, without NaN.")
+    if not weights.any():
+        raise ValueError("All values of sample_weight are zero, so there is nothing to train on.")
+    return weights
 
 
 AnyTrait = LocalTrait | Trait

@@ -23,7 +23,7 @@ from traitbench.encoders import Encoder, EncoderUnavailable
 from traitbench.encoders.file_cache import cached_bytes
 from traitbench.encoders.registry import built_in, load_encoder
 from traitbench.encoders.vocabulary import load_vocabulary, words_to_encode
-from traitbench.fitting.collect import collect, spelled, to_spell
+from traitbench.fitting.collect import NO_WEIGHTS, collect, spelled, to_spell
 from traitbench.fitting.fit import SCORING_METHODS, EncoderIdentity, TraitSamples, fit, ignore
 from traitbench.fitting.search import EFFORTS
 from traitbench.fitting.work import ProgressListener
@@ -71,6 +71,7 @@ def train(
     *,
     encoder: Encoder | None = None,
     fixed: Mapping[str, Any] | None = None,
+    weights: Mapping[int, float] = NO_WEIGHTS,
     on_progress: ProgressListener = ignore,
 ) -> LocalVersion:
     """Train as the service does: equal traits and samples give its `param_hash`, its scores and its figures, but for
@@ -78,12 +79,13 @@ def train(
 
     `samples` are by rising id; those of other traits only say which texts belong together. The encoder is by default
     that of the settings. `fixed` is `metrics["traits"]` of an earlier training, whose settings are used again.
+    `weights` are the sample weights by sample id, above 0; the service has none, so its samples weigh the same.
     """
     settings.check()
     started, encoder = perf_counter(), encoder or find_encoder(settings.encoder)
     vectors = _vectors(encoder, traits, samples)
     trained = fit(
-        collected_samples(traits, samples, vectors, label_axis=_label_axis(encoder, settings)),
+        collected_samples(traits, samples, vectors, label_axis=_label_axis(encoder, settings), weights=weights),
         encoder=EncoderIdentity.of(encoder),
         scoring_method=settings.scoring_method,
         max_depth=settings.max_depth,
@@ -111,13 +113,14 @@ def collected_samples(
     vectors: Mapping[str, Vector],
     *,
     label_axis: Callable[[AnyTrait], Vector | None],
+    weights: Mapping[int, float] = NO_WEIGHTS,
 ) -> list[TraitSamples]:
     """Return the training samples of each trait, as a training of the service collects them.
 
     `vectors` (d,) are those of the texts by `content_sha256`.
     """
     spellings = spelled(_texts_to_spell(samples))
-    return collect(traits, samples, vectors, spellings=spellings, axes={}, label_axis=label_axis)
+    return collect(traits, samples, vectors, spellings=spellings, axes={}, label_axis=label_axis, weights=weights)
 
 
 def _texts_to_spell(samples: Sequence[AnySample]) -> dict[str, str]:
