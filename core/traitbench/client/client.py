@@ -5,6 +5,7 @@ from types import TracebackType
 
 import httpx
 
+from traitbench.client import wire
 from traitbench.client.attributes import AsyncAttributes
 from traitbench.client.connection import AsyncConnection
 from traitbench.client.models import AsyncModels
@@ -19,17 +20,22 @@ from traitbench.contract.texts import Extracted
 
 
 class AsyncClient:
-    """The operations of the API. `base_url` is the address of the service, with or without `/v1`."""
+    """The operations of the API. `base_url` is the address of the service, with or without `/v1`.
+
+    Without it, the client reads address and key as the command line does: from `TRAITBENCH_API_URL` and
+    `TRAITBENCH_API_KEY`, else those of the service on this machine. Raises `SettingInvalid` if a setting is invalid. A key
+    from there is never sent to an address that is given as `base_url`.
+    """
 
     def __init__(
         self,
-        base_url: str = "http://127.0.0.1:8501",
+        base_url: str | None = None,
         api_key: str | None = None,
         *,
         timeout: float = 60.0,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        self._use(AsyncConnection(base_url, api_key, timeout=timeout, transport=transport))
+        self._use(AsyncConnection(*wire.service_of(base_url, api_key), timeout=timeout, transport=transport))
 
     @property
     def base_url(self) -> str:

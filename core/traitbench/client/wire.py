@@ -24,6 +24,7 @@ from traitbench.contract.operation import PREFIX, Answer, Operation
 from traitbench.contract.scores import Card
 from traitbench.contract.texts import why_no_text
 from traitbench.errors import TraitbenchError, Unauthenticated, Unreachable, ValidationFailed, error_for
+from traitbench.settings import read_settings
 
 Params = Mapping[str, str | int | None]
 PathValues = Mapping[str, str | int]
@@ -102,6 +103,18 @@ def valid_unicode(text: str) -> str:
             "A name or a search text has half of a surrogate pair, so it is not valid Unicode. Type it again."
         ) from error
     return text
+
+
+def service_of(base_url: str | None, api_key: str | None) -> tuple[str, str | None]:
+    """Return the address of the service and the key for it. Without an address, both are from the settings.
+
+    A key from the environment or the home folder is only for the service there: an address that is given gets no key but
+    the given one. Raise `SettingInvalid` if a setting is invalid.
+    """
+    if base_url is not None:
+        return base_url, api_key
+    settings = read_settings()
+    return settings.base_url, settings.service_key() if api_key is None else api_key
 
 
 def bare(base_url: str) -> str:

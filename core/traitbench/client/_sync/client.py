@@ -6,6 +6,7 @@ from types import TracebackType
 
 import httpx
 
+from traitbench.client import wire
 from traitbench.client._sync.attributes import Attributes
 from traitbench.client._sync.connection import Connection
 from traitbench.client._sync.models import Models
@@ -20,17 +21,22 @@ from traitbench.contract.texts import Extracted
 
 
 class Client:
-    """The operations of the API. `base_url` is the address of the service, with or without `/v1`."""
+    """The operations of the API. `base_url` is the address of the service, with or without `/v1`.
+
+    Without it, the client reads address and key as the command line does: from `TRAITBENCH_API_URL` and
+    `TRAITBENCH_API_KEY`, else those of the service on this machine. Raises `SettingInvalid` if a setting is invalid. A key
+    from there is never sent to an address that is given as `base_url`.
+    """
 
     def __init__(
         self,
-        base_url: str = "http://127.0.0.1:8501",
+        base_url: str | None = None,
         api_key: str | None = None,
         *,
         timeout: float = 60.0,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        self._use(Connection(base_url, api_key, timeout=timeout, transport=transport))
+        self._use(Connection(*wire.service_of(base_url, api_key), timeout=timeout, transport=transport))
 
     @property
     def base_url(self) -> str:
