@@ -191,6 +191,20 @@ def test_an_install_line_says_where_this_copy_came_from(
 
 
 @pytest.mark.parametrize(
+    ("name", "missing"),
+    [("charts", "plotly"), ("charts", "pandas"), ("Scorer().label([])", "anywidget")],
+)
+def test_a_public_name_that_lacks_a_package_says_what_to_install(name: str, missing: str) -> None:
+    program = (
+        f"import sys; sys.modules[{missing!r}] = None\n"
+        "import traitbench\n"
+        f"try: traitbench.{name}\n"
+        "except ImportError as error: print(error)"
+    )
+    assert fresh(program) == f"The package {missing} is not installed. Install it with: {install_line('notebook')}\n"
+
+
+@pytest.mark.parametrize(
     ("command", "missing", "extra"),
     [
         ([], "streamlit", "workbench"),

@@ -125,20 +125,27 @@ _MODULES = {
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        """Load a public name (PEP 562)."""
-        if name in _MODULE_OF:
-            if _MODULE_OF[name].startswith("contract."):  # answers get `to_frame` and their HTML from these
-                import_module("traitbench.display.frames")
-                import_module("traitbench.display.notebook")
-            value = getattr(import_module(f"traitbench.{_MODULE_OF[name]}"), name)
-        elif name in __all__:
-            value = import_module(f"traitbench.{_MODULES.get(name, name)}")
-        else:
+        """Load a public name (PEP 562); raise `ModuleNotFoundError` that says what to install if it lacks a package."""
+        if name not in __all__:
             raise AttributeError(
                 f"module 'traitbench' has no attribute {name!r}", name=name, obj=import_module(__name__)
             )
-        globals()[name] = value
+        try:
+            globals()[name] = value = _loaded(name)
+        except ModuleNotFoundError as error:
+            from traitbench.install import advice
+
+            raise ModuleNotFoundError(advice(error) or str(error), name=error.name) from error
         return value
+
+
+def _loaded(name: str) -> Any:
+    if name not in _MODULE_OF:
+        return import_module(f"traitbench.{_MODULES.get(name, name)}")
+    if _MODULE_OF[name].startswith("contract."):  # answers get `to_frame` and their HTML from these
+        import_module("traitbench.display.frames")
+        import_module("traitbench.display.notebook")
+    return getattr(import_module(f"traitbench.{_MODULE_OF[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -22,12 +22,12 @@ EXTRA_OF: Mapping[str, str] = {
     "onnx": "service",
     "openai": "llm",
     "opentelemetry": "otel",
-    "pandas": "workbench",
-    "plotly": "workbench",
+    "pandas": "notebook",
+    "plotly": "notebook",
     "prometheus_client": "service",
     "psycopg": "postgres",
     "pyarrow": "notebook",
-    "python_calamine": "workbench",
+    "python_calamine": "notebook",
     "requests": "otel",
     "segno": "workbench",
     "sqlalchemy": "service",
@@ -41,9 +41,10 @@ EXTRA_OF: Mapping[str, str] = {
 
 
 def require(module: str) -> None:
-    """Raise `ModuleNotFoundError` unless the module is installed; it is not imported."""
+    """Raise `ModuleNotFoundError` that says what to install unless the module is installed; it is not imported."""
     if find_spec(module) is None:
-        raise ModuleNotFoundError(f"No module named {module!r}", name=module)
+        missing = ModuleNotFoundError(f"No module named {module!r}", name=module)
+        raise ModuleNotFoundError(advice(missing) or str(missing), name=module)
 
 
 def advice(error: ModuleNotFoundError) -> str | None:

@@ -87,9 +87,11 @@ def serving(home: Path, *arguments: str, **environment: str) -> Iterator[Started
 
 
 @contextmanager
-def starting(home: Path, *arguments: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
+def starting(
+    home: Path, *arguments: str, stdin: int | None = None, **environment: str
+) -> Iterator[subprocess.Popen[str]]:
     """A `traitbench` that is not waited for, and ended with the block."""
-    with _ended(_start(home, arguments, environment)) as process:
+    with _ended(_start(home, arguments, environment, stdin=stdin)) as process:
         yield process
 
 
@@ -154,11 +156,16 @@ def _read(terminal: int) -> bytes:
 
 
 def _start(
-    home: Path, arguments: Sequence[str], given: Mapping[str, str], under: Sequence[str] = ()
+    home: Path,
+    arguments: Sequence[str],
+    given: Mapping[str, str],
+    under: Sequence[str] = (),
+    stdin: int | None = None,
 ) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [*under, COMMAND, *arguments],
         env=_environment(home, given),
+        stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -1,13 +1,19 @@
 """The command line before a person at a terminal: it asks, it shows how far it is, and no text can steer the screen."""
 
+import os
+import pty
 import re
+import signal
+import socket
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.app.processes import on_terminal
+from tests.app.processes import on_terminal, starting
 from tests.conftest import Service, Trained, make_draft
+from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*3[0-7]m")
@@ -66,3 +72,50 @@ def test_no_color_is_heard(terminal: OnTerminal, client: Traitbench, namespace: 
     for given, coloured in (({"NO_COLOR": "1"}, False), ({}, True)):
         code, _, shown = terminal(*command, **given)
         assert (code, COLOUR.search(shown) is not None) == (0, coloured), shown
+
+
+@pytest.mark.parametrize("command", ["models list --json", "models list", "export HANDLE -o -"])
+def test_a_reader_that_has_seen_enough_is_no_failure(
+    service: Service, trained: Trained, tmp_path: Path, command: str
+) -> None:
+    key = service.issue(namespaces=("trained",))
+    given: Any = {"TRAITBENCH_API_URL": service.base_url, "TRAITBENCH_API_KEY": key}
+    with starting(tmp_path / "home", *command.replace("HANDLE", trained.handle).split(), **given) as process:
+        assert process.stdout
+        process.stdout.close()
+        assert (process.communicate(timeout=PATIENCE_S)[1], process.returncode) == ("", 0)
+
+
+def test_an_interrupted_command_ends_as_a_shell_expects(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        given: Any = {
+            "TRAITBENCH_API_URL": f"http://127.0.0.1:{silent.getsockname()[1]}",
+            "TRAITBENCH_API_KEY": "tb_key",
+        }
+        with starting(tmp_path / "home", "models", "list", **given) as process:
+            asked, _ = silent.accept()
+            with asked:
+                assert asked.recv(9) == b"GET /v1/m"
+                process.send_signal(signal.SIGINT)
+                assert process.communicate(timeout=PATIENCE_S) == ("", "\nAborted!\n")
+    assert process.returncode == 130
+
+
+def test_a_question_that_is_interrupted_ends_like_any_command(
+    terminal: OnTerminal, client: Traitbench, service: Service, namespace: str, tmp_path: Path
+) -> None:
+    client.models.create(f"{namespace}.left")
+    assert terminal("models", "delete", f"{namespace}.left", typed="\x04")[0] == 1, "no answer is a refusal"
+    near, far = pty.openpty()
+    key = service.issue(namespaces=(namespace,))
+    given: Any = {"TRAITBENCH_API_URL": service.base_url, "TRAITBENCH_API_KEY": key}
+    with starting(tmp_path / "home", "models", "delete", f"{namespace}.left", stdin=far, **given) as process:
+        assert process.stderr
+        while process.stderr.read(1) != "?":
+            pass
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 130
+    os.close(near)
+    os.close(far)
+    assert client.models.get(f"{namespace}.left").state == "draft"

@@ -13,6 +13,7 @@ from tests.client.weather import HEALTHY, Answer, Weather, envelope
 from traitbench.client import Traitbench
 from traitbench.client._sync import versions
 from traitbench.contract.models import VersionRetentionPolicy
+from traitbench.contract.traits import TraitInput
 from traitbench.errors import (
     BodyTooLarge,
     DuplicateRun,
@@ -107,6 +108,32 @@ def test_json_of_another_shape_is_unreachable_and_not_a_parsing_error(under: Und
     client, _ = under(httpx.Response(200, json={"hello": "world"}))
     with pytest.raises(Unreachable, match="same release"):
         client.models.get("a.b")
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (
+            lambda c: c.traits.add("a.b", [TraitInput(name="X"), {"name": "Y"}]),
+            r"traits\[1\]: a TraitInput is needed",
+        ),
+        (lambda c: c.traits.add("a.b", {"name": "Y"}), r"traits: a list of TraitInput is needed, not dict\."),
+        (lambda c: c.traits.add("a.b", TraitInput(name="X")), "traits: a list of TraitInput is needed, not TraitInput"),
+        (lambda c: c.traits.add("a.b", None), "traits: a list of TraitInput is needed, not NoneType"),
+        (lambda c: c.samples.add("a.b", "Thanks."), "samples: a list of SampleInput is needed, not str"),
+        (lambda c: c.samples.add("a.b", [{"text": "X"}]), r"not dict\. Write SampleInput\(\*\*fields\)"),
+        (lambda c: c.samples.apply("a.b", adds=[{"text": "X"}]), r"adds\[0\]: a SampleInput is needed, not dict"),
+        (lambda c: c.samples.apply("a.b", updates=[7]), r"updates\[0\]: a SampleEdit is needed, not int\.$"),
+        (lambda c: c.samples.apply("a.b", deletes=["7"]), r"deletes\[0\]: a SampleRemoval is needed, not str"),
+    ],
+)
+def test_values_of_another_type_are_named_before_anything_is_sent(
+    under: Under, call: Callable[[Any], object], sentence: str
+) -> None:
+    client, weather = under(HEALTHY)
+    with pytest.raises(TypeError, match=sentence):
+        call(client)
+    assert weather.asked == []
 
 
 Asked = tuple[str, object, Callable[[Traitbench], object]]

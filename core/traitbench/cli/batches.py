@@ -88,7 +88,7 @@ def score_file(
         try:
             tally = batch.to_stream(output or STDIN) if out is None else batch.to_file(out, resume=resume)
         except BrokenPipeError:
-            raise  # whoever reads has seen enough
+            raise  # the reader has seen enough
         except OSError as error:
             raise Refused(f"{output} cannot be written: {error.strerror}.") from error
     if tally.bad:

@@ -1,20 +1,24 @@
 """The command line: processes, keys, backups, and the operations of the API (`traitbench.cli`).
 
 Results go to stdout, everything else to stderr. Exit codes: 0 success; 1 refused or failed, in a batch even for a
-single row; 2 wrong command or setting, or no service answers.
+single row; 2 wrong command or setting, or no service answers; 130 interrupted. It is no failure if the reader of stdout
+has seen enough.
 
 See core/docs/contract.md, section 11.
 """
 
 import json
+import os
+import select
 import sys
 from dataclasses import asdict
 from importlib import import_module
 from importlib.metadata import distribution
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TextIO, get_args
 
 import click
+from click.exceptions import Exit
 
 from traitbench import logs
 from traitbench.cli import VERBS
@@ -27,6 +31,7 @@ from traitbench.settings import SettingInvalid, Settings, read_settings
 
 Scope = Literal["scoring", "authoring"]
 
+_INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 _BACKED_UP = ("model", "sample", "version", "key")
 
 
@@ -49,6 +54,18 @@ class _Commands(click.Group):
     def invoke(self, context: click.Context) -> Any:
         try:
             return super().invoke(context)
+        except (KeyboardInterrupt, click.Abort) as error:
+            # At a question, click raises `Abort` for Ctrl-C and for the end of the input.
+            if not isinstance(error.__context__ or error, KeyboardInterrupt):
+                raise
+            click.echo("\nAborted!", err=True)
+            raise Exit(_INTERRUPTED) from error
+        except BrokenPipeError:
+            if not _is_unread(sys.stdout):
+                raise
+            # What is still buffered is written at exit, which must not fail.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise Exit(0) from None
         except (SettingInvalid, Unreachable) as error:
             raise Misasked(str(error)) from error
         except TraitbenchError as error:
@@ -279,6 +296,13 @@ def _json(value: Any) -> str:
 
 
 show_examples(main)
+
+
+def _is_unread(stream: TextIO) -> bool:
+    """Whether the reader of a pipe has closed it."""
+    pipe = select.poll()
+    pipe.register(stream.fileno(), select.POLLOUT)
+    return any(event & (select.POLLERR | select.POLLHUP) for _, event in pipe.poll(0))
 
 
 def _database_errors() -> tuple[type[Exception], ...]:

@@ -103,6 +103,8 @@ def write_output(output: str, content: bytes) -> None:
     try:
         with click.open_file(output, "wb") as file:
             cast(IO[bytes], file).write(content)
+    except BrokenPipeError:
+        raise  # the reader has seen enough
     except OSError as error:
         raise Refused(f"{output} cannot be written: {error.strerror}.") from error
 

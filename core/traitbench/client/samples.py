@@ -13,7 +13,7 @@ from typing import Any
 
 from traitbench.client.connection import AsyncConnection
 from traitbench.client.pages import AsyncPages
-from traitbench.client.wire import SynthType
+from traitbench.client.wire import SynthType, bodies
 from traitbench.contract import operations
 from traitbench.contract.models import Effort, ModelDeleted, RunStarted
 from traitbench.contract.sample_changes import SampleChange, SampleEdit, SampleRemoval
@@ -166,11 +166,13 @@ class AsyncSamples:
         or was deleted: `details.samples` has each as it is, and who changed it.
         """
         body: dict[str, Any] = {
-            "adds": [each.model_dump(exclude_unset=True) for each in adds],
-            "updates": [each.model_dump(exclude_unset=True) for each in updates],
-            "deletes": [
-                {"id": each} if isinstance(each, int) else each.model_dump(exclude_unset=True) for each in deletes
-            ],
+            "adds": bodies(adds, SampleInput, "adds"),
+            "updates": bodies(updates, SampleEdit, "updates"),
+            "deletes": bodies(
+                [SampleRemoval(id=each) if isinstance(each, int) else each for each in deletes],
+                SampleRemoval,
+                "deletes",
+            ),
         }
         body |= {} if note is None else {"note": note}
         return await self._connection.send(operations.SAMPLES_APPLY, handle=handle, body=body)
@@ -270,15 +272,12 @@ def _batches(samples: Sequence[SampleInput]) -> Iterator[list[dict[str, Any]]]:
     """Yield the JSON of consecutive samples, in batches of limited number and size."""
     batch: list[dict[str, Any]] = []
     size = 0
-    for index, sample in enumerate(samples):
-        if not isinstance(sample, SampleInput):
-            raise TypeError(f"samples[{index}]: a SampleInput is needed, not {type(sample).__name__}.")
-        wire = sample.model_dump(exclude_unset=True)
-        length = len(json.dumps(wire, ensure_ascii=False))
+    for sample in bodies(samples, SampleInput, "samples"):
+        length = len(json.dumps(sample, ensure_ascii=False))
         if batch and (len(batch) == MOST_SAMPLES or size + length > _MOST_BYTES):
             yield batch
             batch, size = [], 0
-        batch.append(wire)
+        batch.append(sample)
         size += length
     if batch:
         yield batch

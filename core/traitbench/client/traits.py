@@ -6,6 +6,7 @@ from typing import Unpack
 
 from traitbench.client.connection import AsyncConnection
 from traitbench.client.pages import ListedRows
+from traitbench.client.wire import bodies
 from traitbench.contract import operations
 from traitbench.contract.models import Effort, ModelDeleted, RunStarted
 from traitbench.contract.texts import values_of
@@ -24,7 +25,7 @@ class AsyncTraits:
         Raise `DuplicateTrait` if a name gives the key of a trait with another name. Then send a `key`:
         `details["errors"]` has a free one for each such trait, as `free_key`.
         """
-        body = {"traits": [trait.model_dump(exclude_unset=True) for trait in traits]}
+        body = {"traits": bodies(traits, TraitInput, "traits")}
         answer = await self._connection.send(operations.TRAITS_ADD, handle=handle, body=body)
         return ListedRows(answer.traits)
 

@@ -9,12 +9,13 @@ clients do not all retry at once. Writes and 409 responses are never retried.
 import json
 import random
 import ssl
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Literal, TypedDict
 from urllib.parse import quote
 
 import httpx
+from pydantic import BaseModel
 
 from traitbench.contract.batches import FailedLine, LineError
 from traitbench.contract.envelope import ErrorEnvelope
@@ -108,8 +109,8 @@ def valid_unicode(text: str) -> str:
 def service_of(base_url: str | None, api_key: str | None) -> tuple[str, str | None]:
     """Return the address of the service and the key for it. Without an address, both are from the settings.
 
-    A key from the environment or the home folder is only for the service there: an address that is given gets no key but
-    the given one. Raise `SettingInvalid` if a setting is invalid.
+    A key from the environment or the home folder is only for the service there: an address that is given gets only the
+    key that is given. Raise `SettingInvalid` if a setting is invalid.
     """
     if base_url is not None:
         return base_url, api_key
@@ -153,6 +154,20 @@ def authorization(api_key: str | None) -> dict[str, str]:
     if not api_key.strip().isascii():
         raise Unauthenticated("The API key has characters that no key contains. Copy it again.")
     return {"Authorization": f"Bearer {api_key.strip()}"}
+
+
+def bodies(items: Iterable[Received], wanted: type[Received], name: str) -> list[dict[str, Any]]:
+    """Return the JSON of values; raise `TypeError` that says what is wanted if they are of another type."""
+    kind = wanted.__name__
+    if isinstance(items, BaseModel | Mapping | str) or not isinstance(items, Iterable):
+        raise TypeError(f"{name}: a list of {kind} is needed, not {type(items).__name__}.")
+    result = []
+    for index, item in enumerate(items):
+        if not isinstance(item, wanted):
+            way_out = f" Write {kind}(**fields)." if isinstance(item, dict) else ""
+            raise TypeError(f"{name}[{index}]: a {kind} is needed, not {type(item).__name__}.{way_out}")
+        result.append(item.model_dump(exclude_unset=True))
+    return result
 
 
 def encoded(body: Any) -> bytes:

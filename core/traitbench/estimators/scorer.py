@@ -19,7 +19,7 @@ from traitbench.encoders import Encoder
 from traitbench.estimators.displays import LearningCurve
 from traitbench.estimators.fitted import Fitted
 from traitbench.estimators.labels import Labels, chances, check_poles, log_odds, qualities_of, read_labels, sides
-from traitbench.install import advice, require
+from traitbench.install import require
 from traitbench.local import version_files
 from traitbench.local.checks import Findings, check_samples, read_sources
 from traitbench.local.samples import LocalSample, LocalTrait, local_trait, read_groups, read_weights
@@ -207,10 +207,7 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
 
         This scorer stays as it is: `scorer` of the widget is a copy, fitted again after each decision.
         """
-        try:
-            require("anywidget")
-        except ModuleNotFoundError as error:
-            raise ModuleNotFoundError(advice(error), name=error.name) from None
+        require("anywidget")
         from traitbench.estimators.label_widget import Labeller, scorer_learner
 
         judge = self if hasattr(self, "version_") else None

@@ -24,8 +24,8 @@ class Client:
     """The operations of the API. `base_url` is the address of the service, with or without `/v1`.
 
     Without it, the client reads address and key as the command line does: from `TRAITBENCH_API_URL` and
-    `TRAITBENCH_API_KEY`, else those of the service on this machine. Raises `SettingInvalid` if a setting is invalid. A key
-    from there is never sent to an address that is given as `base_url`.
+    `TRAITBENCH_API_KEY`, else those of the service on this machine. A key from there is never sent to an address given
+    as `base_url`. Raises `SettingInvalid` if a setting is invalid.
     """
 
     def __init__(

@@ -7,6 +7,7 @@ from typing import Unpack
 
 from traitbench.client._sync.connection import Connection
 from traitbench.client.pages import ListedRows
+from traitbench.client.wire import bodies
 from traitbench.contract import operations
 from traitbench.contract.models import Effort, ModelDeleted, RunStarted
 from traitbench.contract.texts import values_of
@@ -25,7 +26,7 @@ class Traits:
         Raise `DuplicateTrait` if a name gives the key of a trait with another name. Then send a `key`:
         `details["errors"]` has a free one for each such trait, as `free_key`.
         """
-        body = {"traits": [trait.model_dump(exclude_unset=True) for trait in traits]}
+        body = {"traits": bodies(traits, TraitInput, "traits")}
         answer = self._connection.send(operations.TRAITS_ADD, handle=handle, body=body)
         return ListedRows(answer.traits)
 
