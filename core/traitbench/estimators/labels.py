@@ -78,9 +78,9 @@ def check_poles(qualities: Floats, poles: Poles, weights: Floats, *, of: str = "
     """Raise `ValueError` unless both poles have a text with a weight above 0."""
     for name, has in zip(poles, (qualities < 0.5, qualities > 0.5), strict=True):
         if not (has & (weights > 0)).any():
-            weighed = " and a sample_weight above 0" if has.any() else ""
+            condition = " and a sample_weight above 0" if has.any() else ""
             raise ValueError(
-                f"Classifier can't train when only one class is present{of}: no text has the label {name!r}{weighed}."
+                f"Classifier can't train when only one class is present{of}: no text has the label {name!r}{condition}."
                 f" Add texts of both poles: {poles[0]!r} (quality below 0.5) and {poles[1]!r} (above 0.5)."
             )
 
