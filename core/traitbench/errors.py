@@ -14,6 +14,7 @@ the field, value or bound that was wrong. A message never repeats the content of
     ├── NotAcceptable 406
     ├── Conflict 409              HandleTaken  ModelNotDraft  ModelBusy  ModelArchived  ModelNotTrained  DuplicateRun
     │                             SamplesPurged  SampleChanged  PromotionConflict  FeatureUnavailable
+    │                             IdempotencyConflict
     ├── BodyTooLarge 413
     ├── UnsupportedMediaType 415
     ├── Unprocessable 422         ValidationFailed  InvalidHandle  InvalidTag  UnsupportedKind  UnsupportedScoringMethod
@@ -81,7 +82,7 @@ class EmptyBody(BadRequest, code="empty_body"):
 
 
 class InvalidParameter(BadRequest, code="invalid_parameter"):
-    """A query parameter is unknown, has the wrong type or is out of bounds."""
+    """A query parameter or `Idempotency-Key` is unknown, has the wrong type or is out of bounds."""
 
 
 class UnresolvedAttribute(InvalidParameter):
@@ -198,6 +199,10 @@ class SampleChanged(Conflict, code="sample_changed"):
 
 class PromotionConflict(Conflict, code="promotion_conflict"):
     """Promoting would undo something; `details.reasons` says what happened. `force` promotes all the same."""
+
+
+class IdempotencyConflict(Conflict, code="idempotency_conflict"):
+    """The `Idempotency-Key` was sent before, with another body, query or `Accept`."""
 
 
 class FeatureUnavailable(Conflict, code="feature_unavailable"):

@@ -40,7 +40,8 @@ def http(service: Service) -> Iterator[httpx.Client]:
 def test_it_comes_in_as_a_small_one_does_and_a_second_time_not(http: httpx.Client, large: Json) -> None:
     content = material.raw(large)
     assert len(content) > MIN_BYTES
-    answer = http.post(PATH, params={"handle": "large.letters"}, content=content)
+    headers = {"Idempotency-Key": "large"}
+    answer = http.post(PATH, params={"handle": "large.letters"}, content=content, headers=headers)
     assert answer.status_code == 201, answer.text
     assert (answer.json()["handle"], answer.json()["state"]) == ("large.letters", "ready")
     again = http.get("/v1/models/large.letters/export").json()
@@ -49,6 +50,8 @@ def test_it_comes_in_as_a_small_one_does_and_a_second_time_not(http: httpx.Clien
     assert {**again, **dict.fromkeys(same)} == {**large, **dict.fromkeys(same)}
     assert http.post("/v1/models/large.letters/score", json={"content": "Thank you."}).status_code == 200
 
+    repeated = http.post(PATH, params={"handle": "large.letters"}, content=content, headers=headers)
+    assert (repeated.status_code, repeated.content) == (201, answer.content)
     answer = http.post(PATH, params={"handle": "large.letters"}, content=content)
     assert (answer.status_code, answer.json()["error"]["code"]) == (409, "handle_taken")
     assert answer.json()["error"]["details"] == {"handle": "large.letters"}

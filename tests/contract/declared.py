@@ -79,6 +79,12 @@ BODIES: Mapping[Operation[Any], dict[str, Any]] = {
     operations.GUARDS_WEBHOOK: {"output": "a text"},
 }
 
+
+def parameters(described: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The parameters of its own that the document gives an operation, without those that operations share."""
+    return [each for each in described.get("parameters", ()) if "$ref" not in each]
+
+
 _VALUES = {"key": "tone", "sample_id": 1, "change_id": 1, "name": "v1", "namespace": "mine"}
 _TAG, _ATTRIBUTE = {"name": "best"}, {"name": "TONE"}
 _QUERIES = {operations.GUARDS_WEBHOOK: "?trait=tone&side=warm"}

@@ -180,7 +180,8 @@ def test_the_table_has_every_code_that_a_service_can_answer() -> None:
     classes = [cls for cls in tree(TraitbenchError) if cls.__module__ == TraitbenchError.__module__ and cls.code]
     codes = {cls.code: cls.status for cls in classes}
     del codes["unreachable"]  # the client's own
-    assert {(code, status) for code, status, *_ in ROWS} | {("sample_changed", 409)} == set(codes.items())
+    of_two_requests = {("sample_changed", 409), ("idempotency_conflict", 409)}
+    assert {(code, status) for code, status, *_ in ROWS} | of_two_requests == set(codes.items())
 
 
 def test_a_sample_that_someone_else_has_changed(world: World) -> None:

@@ -9,6 +9,7 @@ from jsonschema import Draft202012Validator
 
 from tests.conftest import Service
 from tests.contexts import fresh_settings, opened
+from tests.contract.declared import parameters
 from tests.contract.examples import CUT, Step, call, example_world, place, story
 from tests.contract.world import World
 
@@ -35,7 +36,7 @@ def operations(world: World) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def test_every_operation_shows_a_valid_request_and_a_valid_answer(shown: World) -> None:
     for name, operation in operations(shown):
-        for parameter in operation.get("parameters", ()):
+        for parameter in parameters(operation):
             if parameter["required"]:
                 _check(shown, name, parameter)
         for content in operation.get("requestBody", {"content": {}})["content"].values():
@@ -86,13 +87,13 @@ def test_every_example_is_answered_as_shown(shown: World, service: Service) -> N
 
 def _as_shown(step: Step, operation: dict[str, Any]) -> Step:
     """The step with the parameters and the body of the document, but for what only the service can know: ids."""
-    parameters = {
+    values = {
         each["name"]: each["example"]
-        for each in operation.get("parameters", ())
+        for each in parameters(operation)
         if each["name"] in step["parameters"] and each["name"] != "sample_id"
     }
     same_handle = {name: step["parameters"][name] for name in ("handle", "sample_id") if name in step["parameters"]}
-    shown = {**step, "parameters": {**parameters, **same_handle}}
+    shown = {**step, "parameters": {**values, **same_handle}}
     if "body" in step:
         kind = "text/plain" if isinstance(step["body"], str) else "application/json"
         shown["body"] = operation["requestBody"]["content"][kind]["example"]

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.contract.declared import DECLARED, LOCAL, OPEN, SPECIFIED
+from tests.contract.declared import DECLARED, LOCAL, OPEN, SPECIFIED, parameters
 from tests.contract.world import World
 from traitbench.contract.operations import ROUTES
 from traitbench.service import openapi
@@ -187,7 +187,8 @@ def test_all_but_the_open_routes_need_the_key(world: World) -> None:
 
 @pytest.mark.parametrize("operation", sorted(DECLARED))
 def test_parameters_stand_with_bounds_and_defaults(world: World, operation: str) -> None:
-    declared = operations(world)[operation].get("parameters", [])
+    described = operations(world)[operation]
+    declared = parameters(described)
     path = [each["name"] for each in declared if each["in"] == "path"]
     assert path == re.findall(r"\{(\w+)\}", operation)
     query = {each["name"]: each for each in declared if each["in"] == "query"}
@@ -197,6 +198,9 @@ def test_parameters_stand_with_bounds_and_defaults(world: World, operation: str)
         assert query[name]["required"] is (default == REQUIRED)
         assert query[name]["schema"].get("default") == (None if default == REQUIRED else default)
         assert bounds.items() <= query[name]["schema"].items()
+    shared = [each for each in described.get("parameters", ()) if each not in declared]
+    takes_key = ROUTES[described["summary"]].takes_key
+    assert shared == ([{"$ref": "#/components/parameters/IdempotencyKey"}] if takes_key else [])
 
 
 def test_a_body_is_json_and_needed_but_for_these(world: World) -> None:
@@ -253,7 +257,7 @@ def test_every_link_leads_to_an_operation_and_fills_parameters_that_it_has(world
     assert len(links) > 50
     for link in links:
         target = by_id[link["operationId"]]
-        assert set(link["parameters"]) <= {each["name"] for each in target.get("parameters", ())}
+        assert set(link["parameters"]) <= {each["name"] for each in parameters(target)}
         assert "requestBody" not in link or "requestBody" in target
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from tests.contract.declared import parameters
 from traitbench.contract.operation import PREFIX
 from traitbench.contract.operations import ROUTES
 from traitbench.service import openapi
@@ -55,7 +56,7 @@ def rows() -> Iterator[dict[str, str]]:
 def query_rows() -> Iterator[dict[str, str]]:
     """The table of query parameters."""
     for method, path, operation in operations():
-        for parameter in operation.get("parameters", []):
+        for parameter in parameters(operation):
             if parameter["in"] == "query":
                 schema = parameter["schema"]
                 yield {

@@ -7,7 +7,7 @@ from traitbench.store.database import writing
 _LATER_TABLES = (
     *("tb_rejected_texts", "tb_run_texts", "tb_activations", "tb_version_samples"),
     *("tb_version_positions", "tb_asked_positions", "tb_replaced_samples"),
-    *("tb_undo_samples", "tb_sample_changes", "tb_attributes", "tb_proposed_labels"),
+    *("tb_undo_samples", "tb_sample_changes", "tb_attributes", "tb_proposed_labels", "tb_answers"),
 )
 _LATER_COLUMNS = {
     "tb_models": (

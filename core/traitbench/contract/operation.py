@@ -90,6 +90,8 @@ class Operation(Generic[Answer]):
     """The form of every error on this route; below a prefix of its own, also of an unknown path."""
     in_openapi: bool = True
     """Whether the OpenAPI document has it. Perspective's wire has a description of its own."""
+    may_write: bool = False
+    """Whether a part of it with an access rule of its own writes."""
     open_query: bool = False
     """Whether unknown and repeated query parameters are ignored."""
 
@@ -107,6 +109,11 @@ class Operation(Generic[Answer]):
     def full_path(self) -> str:
         """The path with its prefix."""
         return self.prefix + self.path
+
+    @cached_property
+    def takes_key(self) -> bool:
+        """Whether a repeat with the same `Idempotency-Key` has no further effect: every `POST` that may write."""
+        return self.method == "POST" and (self.rule.reach == "write" or self.may_write)
 
     @property
     def is_door(self) -> bool:

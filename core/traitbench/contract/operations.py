@@ -539,6 +539,7 @@ SCORES_SCORE = Operation(
     work="score",
     text_as="content",
     takes_version=True,
+    may_write=True,
 )
 SCORES_FEEDBACK = replace(SCORES_SCORE, name="scores.feedback", rule=WRITE, within=SCORES_SCORE)
 SCORES_COMPARE = Operation(

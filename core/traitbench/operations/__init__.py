@@ -6,7 +6,7 @@
   `backups`, `demo`.
 - What several of them share: `access` (who may do what), `rules` (what a state, a size and a language model allow),
   `serving` (the version that scores and its encoder), `model_runs` (how runs begin, and when two do the same work),
-  `trait_names`, `suggestions`, `bundle_checks`.
+  `trait_names`, `suggestions`, `bundle_checks`, `repeats` (of requests with an idempotency key).
 - Parts of one of them: `pipeline` and `encoding` (batches), `axis_names` (names by a language model),
   `training_encoder`, `sample_vectors`, `holding` (is a retrained version worse?), `moved` (what moved a score),
   `held_out_positions` (of versions that were trained without them), `write_demo_versions` (a command).

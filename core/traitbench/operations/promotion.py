@@ -6,6 +6,7 @@ is under zero retention. The model keeps its settings, except those that its new
 trait and demo texts are the fork's where it has none itself, or where its main trait is gone.
 """
 
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection
@@ -30,7 +31,7 @@ from traitbench.store import (
     versions,
 )
 from traitbench.store.copies import Replaced
-from traitbench.store.database import writing
+from traitbench.store.database import after_commit, writing
 from traitbench.store.models import Lineage, ModelRow
 
 _MOST_NAMED = 100
@@ -68,7 +69,7 @@ def promote(context: Context, caller: Caller, handle: str, body: PromoteRequest)
                 zero_retention.purge(connection, fork.id)
         promoted = versions.read(connection, version_id)
     if not body.keep:
-        context.forget(fork.id)
+        after_commit(partial(context.forget, fork.id))
     return promoted
 
 

@@ -23,7 +23,7 @@ from sqlalchemy import Engine
 
 from traitbench import logs
 from traitbench.contract.models import OperationKind
-from traitbench.operations import model_runs, retraining, sample_changes, zero_retention
+from traitbench.operations import model_runs, repeats, retraining, sample_changes, zero_retention
 from traitbench.operations.context import open_telemetry
 from traitbench.operations.training_encoder import Loading
 from traitbench.runs.engine import LOCAL
@@ -44,6 +44,7 @@ _RETRAIN_SWEEP_SECONDS = 2.0
 _PURGE_SWEEP_SECONDS = 5.0
 _POSITIONS_SECONDS = 1.0
 _UNDO_SWEEP_SECONDS = 600.0
+_ANSWERS_SWEEP_SECONDS = 600.0
 _LOAD_AFTER_SECONDS = 10.0
 
 _log = logging.getLogger(__name__)
@@ -180,6 +181,7 @@ def _schedules(engine: Engine, settings: Settings) -> Sequence[Schedule]:
         Schedule("retrain-sweep", _RETRAIN_SWEEP_SECONDS, partial(retraining.sweep, engine, queue, settings)),
         Schedule("purge-sweep", _PURGE_SWEEP_SECONDS, partial(zero_retention.sweep, engine)),
         Schedule("positions", _POSITIONS_SECONDS, partial(answer_positions, engine, settings)),
+        Schedule("answers-sweep", _ANSWERS_SWEEP_SECONDS, partial(repeats.sweep, engine)),
         Schedule("undo-sweep", _UNDO_SWEEP_SECONDS, partial(sample_changes.sweep, engine)),
     )
 

@@ -22,6 +22,7 @@ from sqlalchemy import Connection, Engine
 from traitbench.errors import Unavailable, UnreadableRow
 from traitbench.operations import model_runs, retention, rules
 from traitbench.store import (
+    answers,
     models,
     proposed_labels,
     rejected_texts,
@@ -75,6 +76,7 @@ def purge(connection: Connection, model_id: int) -> None:
     sample_changes.purge(connection, model_id)
     rejected_texts.forget(connection, model_id)
     proposed_labels.remove(connection, model_id)
+    answers.purge(connection, model_id)
     replaced_samples.purge(connection, model_id)
     version_samples.purge(connection, model_id)
     version_positions.purge(connection, model_id)

@@ -24,6 +24,7 @@ from traitbench.errors import BodyTooLarge, EmptyBody, InvalidJson, Unavailable,
 from traitbench.operations.context import Context
 from traitbench.service import strict_json
 from traitbench.service.capacity import LONG, Capacity, capacity_of, claim_of, context_of
+from traitbench.service.idempotency import sent_key
 from traitbench.settings import Settings
 
 Value = TypeVar("Value", bound=Received)
@@ -237,13 +238,15 @@ async def _chunks(request: Request, room: _Room, *, limit: int) -> AsyncIterator
         if int(declared) > limit:
             raise _too_large(limit)
         await room.declare(int(declared))
-    size = 0
+    size, key = 0, sent_key(request.scope)
     try:
         async for chunk in request.stream():
             size += len(chunk)
             if size > limit:
                 raise _too_large(limit)
             room.hold(size)
+            if key is not None:
+                key.read(chunk)
             yield chunk
     except ClientDisconnect:
         raise InvalidJson("The body ended before it was complete.", details={"reason": "incomplete"}) from None

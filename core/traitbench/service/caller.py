@@ -1,7 +1,7 @@
 """Authentication and authorisation: the first dependency of every endpoint that needs a key.
 
 The order of checks: key (401), scope (403), the handle's grammar, its namespace (403 or 404), the model (404), then
-query and `Accept`. The body is read after these.
+query, `Accept` and `Idempotency-Key`. The body is read after these.
 
 See core/docs/contract.md, "Order of checks".
 """
@@ -18,6 +18,7 @@ from traitbench.operations import access, keys
 from traitbench.operations.access import Caller
 from traitbench.operations.context import CacheMiss, Context
 from traitbench.service.capacity import capacity_of, claim_of, context_of
+from traitbench.service.idempotency import SentKey, note_key, sent_key
 from traitbench.service.parameters import negotiate, only_known
 from traitbench.service.request_id import request_id, segment
 from traitbench.service.sent_keys import secret_of, spelled
@@ -33,6 +34,7 @@ class Call:
     caller: Caller
     request_id: str
     media_type: str
+    sent_key: SentKey | None = None
 
 
 class CallerCheck:
@@ -58,10 +60,12 @@ class CallerCheck:
 
     def _admitted(self, request: Request, context: Context) -> Call:
         sources = self.operation.key_from
-        caller = keys.caller(context, secret_of(request.scope, sources), sent_as=spelled(sources))
+        secret = secret_of(request.scope, sources)
+        caller = keys.caller(context, secret, sent_as=spelled(sources))
         handle, trait, namespace = (request.path_params.get(name) for name in (_HANDLE, _TRAIT, _NAMESPACE))
         access.check(context, caller, self.operation, handle, trait=trait and segment(trait), namespace=namespace)
         if not self.operation.open_query:
             only_known(request)
         media_type = negotiate(",".join(request.headers.getlist("accept")), self.operation.offers)
-        return Call(context_of(request), caller, request_id(request.scope), media_type)
+        note_key(request, self.operation, secret, media_type)
+        return Call(context_of(request), caller, request_id(request.scope), media_type, sent_key(request.scope))

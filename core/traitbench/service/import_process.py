@@ -18,13 +18,16 @@ from pathlib import Path
 from typing import IO, Any
 
 from traitbench import logs
+from traitbench.contract import operations
 from traitbench.contract.bundles import Bundle
 from traitbench.contract.models import Model
 from traitbench.errors import BodyTooLarge, InternalError, TraitbenchError, Unavailable, error_for
-from traitbench.operations import bundles
+from traitbench.operations import bundles, repeats
 from traitbench.operations.access import Caller
 from traitbench.operations.context import open_context
+from traitbench.operations.repeats import Answer, KeyedRequest
 from traitbench.service.body import parsed_json, validated
+from traitbench.service.idempotency import SentKey, answer_of
 from traitbench.settings import Settings, child_environment
 
 MIN_BYTES = 4 * 2**20
@@ -38,13 +41,19 @@ _PATIENCE_SECONDS = 600.0
 _log = logging.getLogger("traitbench.service")
 
 
-def imported(settings: Settings, caller: Caller, file: IO[bytes], handle: str | None) -> Model:
-    """Import the bundle in `file`, and close the file; raise the errors of `bundles.import_`."""
+def imported(
+    settings: Settings, caller: Caller, file: IO[bytes], handle: str | None, key: SentKey | None = None
+) -> Model:
+    """Import the bundle in `file`, and close the file; raise the errors of `bundles.import_`.
+
+    The answer is stored under the idempotency key, if there is one.
+    """
     task = {
         "settings": settings.to_json(),
         "caller": {**vars(caller), "namespaces": sorted(caller.namespaces)},
         "handle": handle,
         "file": file.fileno(),
+        "keyed": key and vars(key.keyed()),
     }
     with closing(file):
         try:
@@ -90,7 +99,8 @@ def main() -> None:
     logs.configure(level=settings.log_level, form=settings.log_form)
     caller = Caller(**{**task["caller"], "namespaces": frozenset(task["caller"]["namespaces"])})
     try:
-        answer = {"model": _import(settings, caller, task["file"], task["handle"]).model_dump(mode="json")}
+        keyed = task["keyed"] and KeyedRequest(**task["keyed"])
+        answer = {"model": _import(settings, caller, task["file"], task["handle"], keyed)}
     except TraitbenchError as error:
         answer = {"error": _fields(error)}
     except MemoryError:
@@ -101,14 +111,22 @@ def main() -> None:
     sys.stdout.write(json.dumps(answer))
 
 
-def _import(settings: Settings, caller: Caller, file: int, handle: str | None) -> Model:
+def _import(
+    settings: Settings, caller: Caller, file: int, handle: str | None, keyed: KeyedRequest | None
+) -> dict[str, Any]:
     context = open_context(settings)
     try:
         _bound_memory()
         with mmap.mmap(file, 0, access=mmap.ACCESS_READ) as content:
             raw = bytearray(content)
         bundle = validated(Bundle, parsed_json(raw))
-        return bundles.import_(context, caller, bundle, handle=handle)
+
+        def carry_out() -> Answer:
+            return answer_of(operations.MODELS_IMPORT, bundles.import_(context, caller, bundle, handle=handle))
+
+        answer = carry_out() if keyed is None else repeats.once(context.engine, keyed, carry_out)
+        model: dict[str, Any] = json.loads(answer.content)
+        return model
     finally:
         context.close()
 

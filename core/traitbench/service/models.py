@@ -67,7 +67,7 @@ def create(call: Call, body: ModelCreate) -> Model:
 def import_(call: Call, body: Bundle | Upload, handle: parameters.AsHandle = None) -> Model:
     """Create a model from a bundle, with all its versions and tags. The whole bundle is checked first."""
     if isinstance(body, Upload):
-        return import_process.imported(call.context.settings, call.caller, body.file, handle)
+        return import_process.imported(call.context.settings, call.caller, body.file, handle, call.sent_key)
     return bundles.import_(call.context, call.caller, body, handle=handle)
 
 

@@ -28,6 +28,7 @@ from traitbench.contract.operation import BODY, JSON, LINES, TEXT, ErrorForm, Fa
 from traitbench.contract.operations import ROUTES
 from traitbench.errors import TraitbenchError
 from traitbench.service.errors import status_in
+from traitbench.service.idempotency import HEADER, VALID
 from traitbench.service.openapi_schemas import with_shared_schemas, without_doors
 
 Json = dict[str, Any]
@@ -81,6 +82,14 @@ KEYS: Mapping[KeySource, tuple[str, Json]] = {
     "basic": ("ApiKeyAsPassword", {"type": "http", "scheme": "basic", "description": "An API key as the password."}),
     "x-api-key": ("ApiKeyHeader", {"type": "apiKey", "in": "header", "name": "x-api-key"}),
     "query": ("ApiKeyInQuery", {"type": "apiKey", "in": "query", "name": "key"}),
+}
+_KEY_COMPONENT = "IdempotencyKey"
+IDEMPOTENCY_KEY: Json = {
+    "name": HEADER,
+    "in": "header",
+    "description": "A random key of the request, such as a UUID. For a day, a repeat with the same key gets the same"
+    " answer and has no further effect. With another request it gets `idempotency_conflict`.",
+    "schema": {"type": "string", "pattern": f"^{VALID.pattern}$"},
 }
 HEADER_OF_STATUS: Mapping[int, str] = {401: "WWW-Authenticate", 405: "Allow", 503: "Retry-After"}
 WITH_RUN: Failures = (errors.ModelBusy, errors.DuplicateRun)
@@ -152,6 +161,7 @@ def _described(app: FastAPI) -> Json:
         name: {"description": text, "required": name != SOMETIMES, "schema": schema}
         for name, (text, schema) in HEADERS.items()
     }
+    components["parameters"] = {_KEY_COMPONENT: IDEMPOTENCY_KEY}
     used = {source for each in _described_rows() for source in each.key_from}
     components["securitySchemes"] = dict(scheme for source, scheme in KEYS.items() if source in used)
     return with_shared_schemas(description)
@@ -171,6 +181,7 @@ def failures(operation: Operation[Any]) -> Iterator[type[TraitbenchError]]:
         yield from (errors.NamespaceForbidden,) if operation.rule.reach != "read" else ()
     yield from ON_MODEL if "{handle}" in operation.path else ()
     yield from (errors.TraitNotFound,) if "{key}" in operation.path else ()
+    yield from (errors.IdempotencyConflict,) if operation.takes_key else ()
     if operation.body is not None:
         yield from WITH_BODY
         yield from (errors.EmptyBody,) if operation.needs_body else ()
@@ -201,6 +212,8 @@ def _complete(described: Json, operation: Operation[Any]) -> None:
         answer["headers"] = _headers("X-Request-Id", *(("X-Run-Id",) if status == "202" else ()))
         answer |= {"links": links} if links else {}
     add_examples(operation.name, described)
+    if operation.takes_key:
+        described.setdefault("parameters", []).append({"$ref": f"#/components/parameters/{_KEY_COMPONENT}"})
     described["responses"].update(_errors(tuple(failures(operation)), operation.errors_as))
 
 

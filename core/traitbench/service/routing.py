@@ -10,6 +10,7 @@ from starlette.responses import Response
 from traitbench.contract.operation import Operation
 from traitbench.service.body import Body
 from traitbench.service.caller import CallerCheck
+from traitbench.service.idempotency import repeatable
 from traitbench.service.parameters import only_known
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
@@ -45,10 +46,11 @@ class Router(APIRouter):
             described = signature(endpoint)
             _check(operation, described, checks)
             parameters = [_checked(each, checks) for each in described.parameters.values()]
-            endpoint.__signature__ = described.replace(parameters=parameters)  # type: ignore[attr-defined]
+            served = repeatable(operation, endpoint)
+            served.__signature__ = described.replace(parameters=parameters)  # type: ignore[attr-defined]
             self.add_api_route(
                 operation.full_path,
-                endpoint,
+                served,
                 name=operation.name,
                 methods=[operation.method],
                 status_code=operation.statuses[0],

@@ -4,7 +4,8 @@
 commits. On PostgreSQL, the rows that a decision depends on are locked instead (`SELECT ... FOR UPDATE`, which has no
 effect on SQLite). `reading` is one consistent snapshot on both, and never waits for a writer. Error messages never
 contain the parameters of a statement, because these hold texts. If the database cannot be used, both raise
-`StoreUnavailable` (`errors`).
+`StoreUnavailable` (`errors`). Within `as_one`, all transactions are one, so that what a request answers can be stored
+with what it did.
 
 Writes to a SQLite file that was removed or replaced while it is open succeed, and are lost. So the identity of the file
 is remembered, no connection creates it a second time, and no transaction commits if the file is not in its place.
@@ -17,7 +18,8 @@ import re
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
 from sqlite3 import OperationalError
@@ -81,6 +83,10 @@ def open_engine(url: str | URL) -> Engine:
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
     """A transaction that may write; committed at the end, rolled back on an exception."""
+    if (one := _one.get()) is not None:
+        with one.part(engine) as connection:
+            yield connection
+        return
     with translated(), engine.begin() as connection:
         yield connection
 
@@ -88,10 +94,81 @@ def writing(engine: Engine) -> Iterator[Connection]:
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
     """A read-only transaction that sees one consistent state of the database."""
+    if (connection := uncommitted()) is not None:
+        yield connection
+        return
     # Options of the connection: those of an engine would create a new engine every time.
     options = _READ_OPTIONS[engine.dialect.name]
     with translated(), engine.connect() as connection, connection.execution_options(**options).begin():
         yield connection
+
+
+class OneTransaction:
+    """The transaction of an `as_one`; `connection` is None until something may be written."""
+
+    def __init__(self, first: Callable[[Connection], None]) -> None:
+        self.connection: Connection | None = None
+        self._first, self._open, self._then = first, ExitStack(), list[Callable[[], None]]()
+        self._failed = False
+
+    @contextmanager
+    def part(self, engine: Engine) -> Iterator[Connection]:
+        """What would be a transaction of its own; if it fails, nothing can be committed any more."""
+        try:
+            if self.connection is None:
+                self._open.enter_context(translated())
+                connection = self._open.enter_context(engine.begin())
+                self._first(connection)
+                self.connection = connection
+            yield self.connection
+        except BaseException:
+            self._failed = True
+            raise
+
+    def __enter__(self) -> "OneTransaction":
+        self._token = _one.set(self)
+        return self
+
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        _one.reset(self._token)
+        if error is None and self._failed:
+            error = RuntimeError("a part of the transaction failed, so it was rolled back")
+        with self._open:
+            if error is not None:
+                raise error
+        for action in self._then:
+            action()
+
+    def then(self, action: Callable[[], None]) -> None:
+        """Do something after the commit, and not at all if there is none."""
+        self._then.append(action)
+
+
+_one: ContextVar[OneTransaction | None] = ContextVar("traitbench_one_transaction", default=None)
+
+
+def as_one(first: Callable[[Connection], None]) -> OneTransaction:
+    """Make all transactions of the block one, which is committed at its end and rolled back on an exception.
+
+    It begins when something may be written, not before: what takes long before that holds no lock. `first` is the first
+    to use it. Transactions of other threads are their own.
+    """
+    return OneTransaction(first)
+
+
+def uncommitted() -> Connection | None:
+    """The connection of the one transaction (`as_one`) that has begun here; None outside of one."""
+    one = _one.get()
+    return None if one is None else one.connection
+
+
+def after_commit(action: Callable[[], None]) -> None:
+    """Do something now or, within `as_one`, after the commit."""
+    one = _one.get()
+    if one is None or one.connection is None:
+        action()
+    else:
+        one.then(action)
 
 
 def clean(engine: Engine, *, patience_s: float) -> bool:

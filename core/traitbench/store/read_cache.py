@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from sqlalchemy import Engine
 
-from traitbench.store.database import sqlite_file
+from traitbench.store.database import sqlite_file, uncommitted
 
 Value = TypeVar("Value")
 
@@ -36,6 +36,8 @@ class ReadCache:
 
         `weight` is how many small results this one counts for.
         """
+        if uncommitted() is not None:
+            return read()  # what may yet be rolled back
         with self._lock:
             now = self._check_version()
             if now is not None and asked in self._results:

@@ -485,6 +485,21 @@ attributes = Table(
     sqlite_autoincrement=True,
 )
 
+# What requests with an `Idempotency-Key` were answered, written in the transaction of their effect. `id` and `request`
+# are keyed hashes; what they are keyed with is not stored (`operations.repeats`). Answers may be as private as samples.
+answers = Table(
+    "tb_answers",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("request", String, nullable=False),
+    Column("model_id", _Id, ForeignKey("tb_models.id"), index=True),
+    Column("request_id", String, nullable=False),
+    Column("status", Integer, nullable=False),
+    Column("media_type", String, nullable=False),
+    Column("content", LargeBinary, nullable=False),
+    Column("answered_at", Moment, nullable=False, index=True),
+)
+
 workers = Table(
     "tb_workers",
     metadata,
