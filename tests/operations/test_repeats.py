@@ -95,8 +95,12 @@ def test_a_request_that_fails_after_its_effect_leaves_neither_effect_nor_answer(
     def remember() -> None:
         after_commit(lambda: done.append("committed"))
 
+    def remember_and_fail() -> None:
+        remember()
+        fail()
+
     with pytest.raises(ZeroDivisionError):
-        repeats.once(context.engine, keyed(handle), creation(context, handle, lambda: (remember(), fail())))
+        repeats.once(context.engine, keyed(handle), creation(context, handle, remember_and_fail))
     assert (there(context, handle), done) == (False, [])
     repeats.once(context.engine, keyed(handle), creation(context, handle, remember))
     assert (there(context, handle), done) == (True, ["committed"])
