@@ -21,6 +21,7 @@ def test_a_deep_link_is_quiet_and_one_step_back_is_one_page_back(workbench: Star
     page.goto(f"{workbench.base_url}/traits?model=demo.headlines")
     settled(page, "Traits")
     assert (refused, said) == ([], [])
+    expect(page.locator(".st-key-shell-menu [aria-current]")).to_have_text(re.compile("Samples$"))
     fonts = page.evaluate("[...document.fonts].map(font => `${font.family.replaceAll('\"', '')} ${font.status}`)")
     assert "Inter Variable loaded" in fonts
     assert not [font for font in fonts if font.endswith("error")]

@@ -7,7 +7,7 @@ from traitbench.display.text import plain, unlinked
 from traitbench.settings import read_settings
 from traitbench_app.parts.finder import finder
 from traitbench_app.shell import people, session
-from traitbench_app.shell.navigation import page_links
+from traitbench_app.shell.navigation import Entry, page_links
 from traitbench_app.shell.people import Person
 
 _WHO = "shell.person"
@@ -18,18 +18,18 @@ _MAY = {
 }
 
 
-def draw_sidebar(model: Model | None, *, about_a_model: bool) -> None:
-    """Draw it; `model` is the one that this page, if it is `about_a_model`, or an earlier one is about."""
+def draw_sidebar(model: Model | None, here: Entry) -> None:
+    """Draw it on the page `here`; `model` is the one that this page or an earlier one is about."""
     with st.sidebar:
         with st.container(gap=None, key="shell.menu"):
-            page_links("")
-            finder(about_a_model=about_a_model)
+            page_links("", here=here)
+            finder(about_a_model=here.about_a_model)
             if model is not None:
                 st.caption(plain(model.handle))
-                page_links("Use", "Teach", model=model.handle)
+                page_links("Use", "Teach", here=here, model=model.handle)
             if people.current().operator:
                 st.caption("Service")
-                page_links("Service")
+                page_links("Service", here=here)
         whoami()
 
 

@@ -33,6 +33,6 @@ with SLOTS.slot(), remembered():
     with guarded(is_page=True):
         if here.about_a_model:
             pick(here.name)
-        draw_sidebar(last_model(), about_a_model=here.about_a_model)
+        draw_sidebar(last_model(), here)
         session.show_flashes()
         page.run()

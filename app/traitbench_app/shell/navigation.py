@@ -38,13 +38,17 @@ _KNOWN: dict[tuple[PageName, bool], st.Page] = {}
 
 @dataclass(frozen=True)
 class Entry:
-    """One row of the table of pages. `help` is the line below the title of a page without a model."""
+    """One row of the table of pages. `help` is the line below the title of a page without a model.
+
+    A page that belongs to another one of the sidebar, `shown_as`, has no link of its own there.
+    """
 
     name: PageName
     title: str
     icon: str
     section: str
     help: str
+    shown_as: PageName | None = None
 
     @property
     def about_a_model(self) -> bool:
@@ -68,7 +72,14 @@ PAGES: tuple[Entry, ...] = (
     Entry("model", "Model", ":material/badge:", "Use", "How good it is, what it learned from, and what waits."),
     Entry("score", "Score", ":material/speed:", "Use", "Score a text and see why."),
     Entry("batch", "Batch", ":material/table_rows:", "Use", "Score a whole file and explore the results."),
-    Entry("traits", "Traits", ":material/tune:", "Teach", "What the model measures, from one pole to the other."),
+    Entry(
+        "traits",
+        "Traits",
+        ":material/tune:",
+        "Teach",
+        "What the model measures, from one pole to the other.",
+        "samples",
+    ),
     Entry("samples", "Samples", ":material/notes:", "Teach", "Labelled examples for each trait."),
     Entry("label", "Label", ":material/label:", "Teach", "Label texts one by one with the keyboard."),
     Entry("train", "Train", ":material/model_training:", "Teach", "Train a version from your traits and samples."),
@@ -116,11 +127,14 @@ def is_shown(row: Entry) -> bool:
     return row.section != "Teach" or person.scope == "authoring"
 
 
-def page_links(*sections: str, model: str | None = None) -> None:
-    """Draw links to the pages of these sections that the current person sees, about a model if there is one."""
+def page_links(*sections: str, here: Entry, model: str | None = None) -> None:
+    """Draw links to the pages of these sections that the current person sees, about a model if there is one.
+
+    Streamlit marks the page on screen; if that page, `here`, is shown as another one, the name of that one is bold.
+    """
     for row in PAGES:
-        if row.section in sections and is_shown(row):
-            page_link(row.name, model=model)
+        if row.section in sections and is_shown(row) and row.shown_as is None:
+            page_link(row.name, f"**{row.title}**" if here.shown_as == row.name else None, model=model)
 
 
 def open_page(name: PageName, *, model: str, **query: str) -> NoReturn:

@@ -189,8 +189,12 @@
     if (!menu) return
     menu.setAttribute('role', 'navigation')
     menu.setAttribute('aria-label', 'Pages')
+    const here = location.pathname.split('/').pop()
     for (const link of menu.querySelectorAll('a')) {
-      if (new URL(link.href).pathname === location.pathname) link.setAttribute('aria-current', 'page')
+      // The link to Home is empty, so its address is that of any page. A page that is shown as another one has the name
+      // of that one in bold.
+      const isOpen = link.getAttribute('href').split('?')[0] === here || link.querySelector('strong')
+      if (isOpen) link.setAttribute('aria-current', 'page')
       else link.removeAttribute('aria-current')
     }
   }
