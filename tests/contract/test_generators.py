@@ -58,8 +58,9 @@ def test_a_generated_client_is_small_and_trains_and_scores(
     python = python_with(tmp_path / "generator", GENERATOR)
     document, folder, handle = _document(service, tmp_path, doors=False), tmp_path / "made", f"{namespace}.made"
     begun = time.monotonic()
-    command = [Path(python[0]).with_name("openapi-python-client"), "generate", "--meta", "none", "--path", document]
-    subprocess.run([*command, "--output-path", folder / "traitbench_client"], check=True, capture_output=True)
+    generate = (str(Path(python[0]).with_name("openapi-python-client")), "generate", "--meta", "none")
+    where = ("--path", str(document), "--output-path", str(folder / "traitbench_client"))
+    subprocess.run([*generate, *where], check=True, capture_output=True)
     files = len([*folder.rglob("*.py")])
     with capsys.disabled():
         print(f"\n{GENERATOR}: {files} files in {time.monotonic() - begun:.0f} s")  # noqa: T201
@@ -74,8 +75,8 @@ def test_linters_find_no_error(service: Service, tmp_path: Path) -> None:
     node = node_with(tmp_path / "linters", REDOCLY, SPECTRAL)
     (tmp_path / "spectral.yaml").write_text("extends: ['spectral:oas']\n", "utf-8")
     documents = [str(_document(service, tmp_path, doors=doors)) for doors in (False, True)]
-    for program in (["redocly", "lint"], ["spectral", "lint", "--ruleset", "spectral.yaml"]):
-        name, *arguments = program
+    for program in ("redocly lint", "spectral lint --ruleset spectral.yaml"):
+        name, *arguments = program.split()
         done = subprocess.run(
             [*node, str(tmp_path / "linters" / "node_modules" / ".bin" / name), *arguments, *documents],
             cwd=tmp_path,

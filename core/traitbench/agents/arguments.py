@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from traitbench.as_read import is_blank, read_hash
 from traitbench.contract.comparisons import PINNED
@@ -17,7 +17,8 @@ from traitbench.contract.samples import LONGEST_TEXT
 from traitbench.contract.texts import is_url
 from traitbench.names import HANDLE
 
-MOST_TEXTS = 20
+MOST_TEXTS = 200
+MOST_MODELS = 50
 MOST_PROPOSED = 50
 
 Handle = Annotated[str, Field(pattern=f"^{HANDLE.pattern}$", description="The model, such as acme.tone.")]
@@ -35,6 +36,15 @@ def _no_address(text: str) -> str:
     return text
 
 
+PlainText = Annotated[
+    str, AfterValidator(_no_address), Field(description="The text itself, not the address of a page.")
+]
+Texts = Annotated[
+    list[Annotated[str, AfterValidator(_no_address)]],
+    Field(min_length=1, max_length=MOST_TEXTS, description=f"Up to {MOST_TEXTS} texts, not addresses of pages."),
+]
+
+
 class _Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -46,6 +56,10 @@ class ListModels(_Arguments):
         str | None,
         Field(description="A namespace that the key owns. Leave it out for all models of the key and the public ones."),
     ] = None
+    words: Annotated[
+        str | None,
+        Field(min_length=1, description="Only models with all of these words in handle, traits or description."),
+    ] = None
 
 
 class ModelStatus(_Arguments):
@@ -54,29 +68,29 @@ class ModelStatus(_Arguments):
     handle: Handle
 
 
-class Score(_Arguments):
-    """Arguments of `score`."""
+class ScoreTexts(_Arguments):
+    """Arguments of `score_texts`."""
 
     handle: PinnedHandle
-    text: Annotated[str, Field(description="The text itself, not the address of a page.")]
+    texts: Texts
     traits: Traits = None
 
-    _text = field_validator("text")(_no_address)
 
-
-class Explain(Score):
+class Explain(_Arguments):
     """Arguments of `explain`."""
+
+    handle: PinnedHandle
+    text: PlainText
+    traits: Traits = None
 
 
 class CompareTexts(_Arguments):
     """Arguments of `compare_texts`."""
 
     handle: PinnedHandle
-    a: Annotated[str, Field(description="The first text, such as the original.")]
-    b: Annotated[str, Field(description="The second text, such as the revision.")]
+    a: Annotated[PlainText, Field(description="The first text, such as the original.")]
+    b: Annotated[PlainText, Field(description="The second text, such as the revision.")]
     traits: Traits = None
-
-    _texts = field_validator("a", "b")(_no_address)
 
 
 class CompareVersions(_Arguments):
@@ -84,10 +98,8 @@ class CompareVersions(_Arguments):
 
     a: Annotated[str, Field(pattern=PINNED, description="The first version, such as acme.tone@v3.")]
     b: Annotated[str, Field(pattern=PINNED, description="The second version; a handle alone is the active version.")]
-    texts: Annotated[
-        list[str] | None,
-        Field(min_length=1, max_length=MOST_TEXTS, description="Texts to score with both versions, if any."),
-    ] = None
+    texts: Annotated[Texts | None, Field(description="Texts to score with both versions, if any.")] = None
+    traits: Traits = None
 
 
 class Proposal(_Arguments):

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import httpx
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ulid import ULID
@@ -113,8 +113,9 @@ class Agents:
 
         from traitbench.agents.server import make_server
 
+        server = make_server(self._client, _reads_text)
         return StreamableHTTPSessionManager(
-            make_server(self._client), json_response=True, stateless=True, max_request_body_size=self._largest
+            server, json_response=True, stateless=True, max_request_body_size=self._largest
         )
 
     @asynccontextmanager
@@ -127,6 +128,13 @@ class Agents:
         # The transport calls the application, so nothing connects to this address.
         async with AsyncClient("http://127.0.0.1", _secret(scope), transport=transport) as client:
             yield client
+
+
+def _reads_text(context: "Context") -> bool:
+    """Whether the address of a request asks for answers as text: `/mcp?text=true`."""
+    assert context.request is not None
+    asked: QueryParams = context.request.query_params
+    return asked.get("text") == "true"
 
 
 def _secret(scope: Scope) -> str | None:

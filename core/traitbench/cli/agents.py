@@ -12,11 +12,12 @@ from traitbench.settings import read_settings
 
 
 @click.command()
-def mcp() -> None:
+@click.option("--text", "as_text", is_flag=True, help="Answer as text, for agents whose program reads only that.")
+def mcp(as_text: bool) -> None:
     """Serve tools to an agent over stdin and stdout (Model Context Protocol).
 
     The tools list models, score and explain texts, compare, and propose samples. They change nothing. A running service
-    has the same tools at /mcp, for agents that send an API key.
+    has the same tools at /mcp, for agents that send an API key; /mcp?text=true answers as text.
     """
     # Imported here: the protocol's package is slow to import.
     from traitbench.agents.server import serve_stdio
@@ -24,7 +25,7 @@ def mcp() -> None:
     settings = read_settings()
     base_url, key = address_and_key(settings)
     logs.configure(level=settings.log_level, form=settings.log_form)
-    asyncio.run(serve_stdio(base_url, key))
+    asyncio.run(serve_stdio(base_url, key, as_text=as_text))
 
 
 @click.command()
