@@ -155,7 +155,9 @@ def draw_one(trait: Trait) -> None:
         return
     each = next(each for each in every if each.trait.key == trait.key)
     beside = every if len(every) <= MANY else [each]
-    draw_card(model, source, each, beside, traits.index(trait), can_edit=can_edit)
+    at = every.index(each)
+    before, after = (traits.index(some[0].trait) if some else None for some in (every[:at][-1:], every[at + 1 :]))
+    draw_card(model, source, each, beside, traits.index(trait), can_edit=can_edit, neighbours=(before, after))
     if trait.kind == "intrinsic" and trait.discovered is not None:
         with st.expander("What it measures", icon=":material/format_quote:", key=f"traits.ends.{trait.key}"):
             draw_ends(trait, texts)

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from tests.contexts import AUTHOR, SCORER, draft
-from tests.operations.author import add_samples, samples_of
+from tests.contexts import AUTHOR, ON_BOTH, SCORER, draft, export_of, new_handle
+from tests.operations.author import add_samples, fork, promote, samples_of, score, toned_model, train
 from tests.operations.conftest import add_traits
 from traitbench.contract.traits import TraitUpdate
 from traitbench.errors import DuplicateTrait, TraitbenchError, TraitNotFound, ValidationFailed
-from traitbench.operations import models, traits
+from traitbench.operations import bundles, models, traits
 from traitbench.operations.context import Context
 
 
@@ -38,6 +38,34 @@ def test_traits_come_back_in_the_order_sent_and_are_listed_as_added(context: Con
     assert add_traits(context, handle, {"name": "Mirth"}, {"name": "Anger"}) == ["mirth", "anger"]
     assert [trait.key for trait in traits.list_traits(context, SCORER, handle).traits] == ["zeal", "anger", "mirth"]
     assert models.get(context, SCORER, handle).traits == ["Zeal", "Anger", "Mirth"]
+
+
+@pytest.mark.parametrize(
+    ("key", "index", "order"), [("c", 0, "cab"), ("a", 1, "bac"), ("a", 99, "bca"), ("b", 1, "abc")]
+)
+def test_a_trait_is_moved_among_the_others(context: Context, handle: str, key: str, index: int, order: str) -> None:
+    add_traits(context, handle, *({"name": name} for name in "ABC"))
+    for _ in range(2):
+        traits.update(context, AUTHOR, handle, key, TraitUpdate(index=index))
+    assert [trait.key for trait in traits.list_traits(context, SCORER, handle).traits] == [*order]
+    add_traits(context, handle, {"name": "D"})
+    assert models.get(context, SCORER, handle).traits == [*f"{order}d".upper()]
+
+
+@ON_BOTH
+def test_the_order_of_traits_goes_into_scores_forks_promotions_and_exports(context: Context) -> None:
+    handle = toned_model(context)
+    before = [trait.key for trait in traits.list_traits(context, AUTHOR, handle).traits]
+    copy = fork(context, handle).handle
+    traits.update(context, AUTHOR, copy, before[-1], TraitUpdate(index=0))
+    after = [before[-1], *before[:-1]]
+    again = bundles.import_(context, AUTHOR, export_of(context, AUTHOR, copy), new_handle()).handle
+    assert [trait.key for trait in traits.list_traits(context, AUTHOR, again).traits] == after
+    train(context, copy)
+    assert [*score(context, copy, "Good morning.").detail] == after
+    assert [*score(context, handle, "Good morning.").detail] == before
+    promote(context, handle, copy)
+    assert [trait.key for trait in traits.list_traits(context, AUTHOR, handle).traits] == after
 
 
 def test_a_key_that_exists_is_changed_in_place(context: Context, handle: str) -> None:

@@ -160,6 +160,17 @@ def test_an_edit_is_saved_as_it_is_made_and_can_be_undone(workbench: Workbench, 
     assert "traits.edit.warmth" in buttons(press(at, "traits.done"))
 
 
+def test_traits_are_moved_and_moved_back(workbench: Workbench, client: Traitbench, empty: str) -> None:
+    client.traits.add(empty, [TraitInput(name="Clarity"), TraitInput(name="Haste")])
+    at = workbench.open("traits", model=empty)
+    assert [at.button(key=f"traits.up.{key}").disabled for key in ("warmth", "clarity")] == [True, False]
+    press(press(at, "traits.down.warmth"), "traits.down.warmth")
+    assert [each.key for each in client.traits.list(empty)] == ["clarity", "haste", "warmth"]
+    assert at.button(key="traits.down.warmth").disabled
+    press(at, "samples.undo_button")
+    assert [each.key for each in client.traits.list(empty)] == ["clarity", "warmth", "haste"]
+
+
 def test_the_first_edit_of_a_version_in_use_opens_a_draft(workbench: Workbench, client: Traitbench, ready: str) -> None:
     at = press(workbench.open("traits", model=ready), "traits.edit.warmth")
     assert "v1 scores as before until you train." in words(at)

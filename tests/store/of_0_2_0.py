@@ -15,6 +15,7 @@ _LATER_COLUMNS = {
         *("forked_from", "forked_from_version_no", "forked_after_version_no", "forked_up_to"),
         *("archived_at", "archived_from", "main_trait", "demo_texts", "language_model_allowed"),
     ),
+    "tb_traits": ("rank",),
     "tb_samples": ("held_out", "must_pass", "score_then", "group", "note", "revision", "changed_by"),
     "tb_tags": ("note",),
     "tb_runs": ("requested_by",),

@@ -149,6 +149,19 @@ def _exchange(draft: Model, trait: Trait) -> None:
         remember(replace(done, updates={trait.key: {"negative_label": negative, "positive_label": positive}}))
 
 
+def move(model: Model, trait: Trait, index: int, before: int) -> None:
+    """Move a trait to an index among those of its model, from the one `before`. A callback."""
+    session.store(_PROBLEM, None)
+    try:
+        draft = draft_of(model)
+        client().traits.update(draft.handle, trait.key, index=index)
+        _remember(draft, trait, "moved", {"index": before})
+    except TraitbenchError as error:
+        session.flash(_said(error), "problem")
+        return
+    follow(model, draft)
+
+
 def split_texts(model: Model, depth: int) -> None:
     """Save into how many levels of parts texts are split: 1 for none. A callback."""
     session.store(_PROBLEM, None)

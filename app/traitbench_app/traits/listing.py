@@ -106,7 +106,7 @@ def _filtered(every: Sequence[MeasuredTrait]) -> Sequence[MeasuredTrait]:
         st.space("stretch")
         order = st.selectbox(
             "Order",
-            ("Weakest first", "As added"),
+            ("Weakest first", "Their order"),
             key="traits.order",
             persist_state="page",
             label_visibility="collapsed",

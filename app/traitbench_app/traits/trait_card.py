@@ -19,8 +19,11 @@ from traitbench_app.parts.strips import draw_opened
 from traitbench_app.parts.trait_figures import draw_cells
 from traitbench_app.shell.navigation import page, page_link
 from traitbench_app.shell.permission import why_read_only
-from traitbench_app.traits.editing import open_editor
+from traitbench_app.traits.editing import move, open_editor
 from traitbench_app.traits.measured import MeasuredTrait
+
+Neighbours = tuple[int | None, int | None]
+"""The positions of the traits before and after a trait, among all traits of its model; None at an end."""
 
 _LONGEST, _NAME, _SAID = 30, 60, 400
 _WIDTH, _HEIGHT = 640, 62
@@ -81,14 +84,15 @@ def draw_card(
     position: int,
     *,
     can_edit: bool,
+    neighbours: Neighbours = (None, None),
 ) -> None:
     """Draw the card; `source` has the version of the figures, `position` is that among all traits of the model.
 
-    Its strip has the scale of those `beside` it.
+    Its strip has the scale of those `beside` it. `neighbours` are the positions of the traits before and after it.
     """
     trait = each.trait
     with st.container(border=True, key=f"card.trait.{position}"):
-        _draw_head(model, each, position, can_edit=can_edit)
+        _draw_head(model, each, position, neighbours, can_edit=can_edit)
         said = read_definitions(trait.description, trait.negative_label, trait.positive_label)
         if said.rest:
             st.caption(plain(shortened(said.rest, _SAID)))
@@ -122,7 +126,7 @@ def draw_wrong_step(every: Sequence[MeasuredTrait]) -> bool:
     return True
 
 
-def _draw_head(model: Model, each: MeasuredTrait, position: int, *, can_edit: bool) -> None:
+def _draw_head(model: Model, each: MeasuredTrait, position: int, neighbours: Neighbours, *, can_edit: bool) -> None:
     trait = each.trait
     with st.container(horizontal=True, vertical_alignment="center", key=f"traits.head.{position}"):
         sign = f" {DISCOVERED_SIGN}" if trait.kind == "intrinsic" else ""
@@ -143,7 +147,26 @@ def _draw_head(model: Model, each: MeasuredTrait, position: int, *, can_edit: bo
             )
         if can_edit:
             st.space("stretch")
+            _draw_moves(model, trait, position, neighbours)
             st.button("Edit", key=f"traits.edit.{trait.key}", on_click=open_editor, args=(trait.key,))
+
+
+def _draw_moves(model: Model, trait: Trait, position: int, neighbours: Neighbours) -> None:
+    """Draw what moves the trait up and down, if there are others."""
+    if neighbours == (None, None):
+        return
+    for name, to in zip(("up", "down"), neighbours, strict=True):
+        st.button(
+            "",
+            icon=f":material/arrow_{name}ward:",
+            type="tertiary",
+            key=f"traits.{name}.{trait.key}",
+            help=f"Move {plain(shortened(trait.name, _LONGEST))} {name}. Bars, tables and reports follow from the next "
+            "training.",
+            disabled=to is None,
+            on_click=move,
+            args=(model, trait, to, position),
+        )
 
 
 def _draw_strip(

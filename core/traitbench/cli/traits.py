@@ -75,6 +75,7 @@ def add_trait(client: Traitbench, handle: str, **fields: Any) -> Output:
 @click.argument("handle")
 @click.argument("key")
 @click.option("--name", help="The new name. The key does not change.")
+@click.option("--index", type=int, help="Where to move it among the traits of the model: 0 is the first.")
 @click.option("--flip", is_flag=True, default=None, help="Exchange the poles of a discovered trait.")
 @click.option(
     *("--keep/--suggestion", "suggestion"),

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, Field
 from traitbench.contract.fields import (
     Count,
     Description,
+    Integral,
     Label,
     Readable,
     Received,
@@ -56,6 +57,9 @@ class TraitsCreate(Received):
 class TraitUpdate(Received):
     """Body of `PATCH /models/{handle}/traits/{key}`: null means unchanged.
 
+    `index` moves the trait among those of the model: 0 is the first, and a number beyond the last is the last. Scores
+    of later versions are in that order.
+
     The last two are for intrinsic traits. `flip` exchanges the poles first; the other fields then apply to the result.
     `suggestion: false` keeps a suggestion; `true` makes an unchanged trait a suggestion again, also one that
     was deleted as a suggestion.
@@ -66,6 +70,7 @@ class TraitUpdate(Received):
     positive_label: Label | None = None
     negative_label: Label | None = None
     aggregation: Aggregation | None = None
+    index: Annotated[int, Field(ge=0, le=2**31 - 1), Integral] | None = None
     flip: bool | None = None
     suggestion: bool | None = None
 
@@ -78,6 +83,7 @@ class TraitFields(TypedDict, total=False):
     positive_label: str | None
     negative_label: str | None
     aggregation: Aggregation | None
+    index: int | None
     flip: bool | None
     suggestion: bool | None
 

@@ -60,7 +60,7 @@ def problems_of_parts(context: Context, handle: str, body: Any) -> tuple[list[Pr
 
 
 def list_traits(context: Context, caller: Caller, handle: str) -> TraitList:
-    """All traits of a model, in the order they were added."""
+    """All traits of a model, in their order: as they were added, until one is moved."""
     name = str(access.permit(context, caller, operations.TRAITS_LIST, handle))
     author = access.is_author(caller, name)
 
@@ -86,13 +86,15 @@ def update(context: Context, caller: Caller, handle: str, key: str, body: TraitU
         if body.suggestion:
             suggestions.recall(connection, model.id, key, most=context.settings.max_traits)
         trait = access.trait_of(connection, model, key)
-        fields = body.model_dump(exclude_none=True, exclude={"flip", "suggestion"})
+        fields = body.model_dump(exclude_none=True, exclude={"flip", "suggestion", "index"})
         if "name" in fields:
             _check_name(trait, fields["name"], traits.rows(connection, model.id))
         rules.require("edit", model)
         if body.flip or body.suggestion is not None:
             suggestions.change(connection, model.id, trait, flip=bool(body.flip), suggestion=bool(body.suggestion))
         traits.change(connection, trait.id, fields)
+        if body.index is not None:
+            traits.move(connection, model.id, trait.id, body.index)
         rules.edited(connection, model)
         return TraitList(traits=_in_order(traits.read(connection, model.id), [trait.key]))
 

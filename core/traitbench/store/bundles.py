@@ -95,7 +95,7 @@ def order(connection: Connection, model_id: int, *, with_samples: bool) -> Order
 def read_traits(connection: Connection, model_id: int, positions: Positions) -> list[BundledTrait]:
     """The traits of a model; anchors that no longer exist, or that are not exported, are left out."""
     listed = (_TRAITS.model_id == model_id, tables.LISTED_TRAIT)
-    statement = select(tables.traits).where(*listed).order_by(_TRAITS.id)
+    statement = select(tables.traits).where(*listed).order_by(tables.TRAIT_ORDER)
     return [_trait(row, positions) for row in connection.execute(statement)]
 
 

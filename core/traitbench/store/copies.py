@@ -43,7 +43,7 @@ _OWN_OF_MODEL = (
     *("forked_from", "forked_from_version_no", "forked_after_version_no", "forked_up_to"),
     *("archived_at", "archived_from"),
 )
-_OWN_OF_TRAIT = ("id", "model_id", "anchor_sample_ids", "origin_run_id")
+_OWN_OF_TRAIT = ("id", "model_id", "anchor_sample_ids", "origin_run_id", "rank")
 _OWN_OF_SAMPLE = (
     *("id", "model_id", "trait_id", "pending", "seed_sample_id", "origin_run_id"),
     *("revision", "changed_by"),
@@ -98,7 +98,7 @@ def add_traits(connection: Connection, source_id: int, model_id: int) -> None:
     """Copy the traits of a model, without their anchors, in their order. The other model has none with these keys."""
     copied = [column for column in tables.traits.columns if column.name not in _OWN_OF_TRAIT]
     listed = (_TRAITS.model_id == source_id, tables.LISTED_TRAIT)
-    source = select(literal(model_id), *copied).where(*listed).order_by(_TRAITS.id)
+    source = select(literal(model_id), *copied).where(*listed).order_by(tables.TRAIT_ORDER)
     names = ["model_id", *(column.name for column in copied)]
     connection.execute(insert_into(tables.traits).from_select(names, source, include_defaults=False))
 

@@ -354,7 +354,7 @@ def _pending(connection: Connection, ids: Sequence[int]) -> Mapping[int, int]:
 
 def _names(connection: Connection, owner: Any, name: Any, ids: Sequence[int | None]) -> Mapping[int | None, list[str]]:
     names: dict[int | None, list[str]] = defaultdict(list)
-    order = tables.traits.c.id if name is tables.traits.c.name else name
+    order = tables.TRAIT_ORDER if name is tables.traits.c.name else name
     statement = select(owner, name).where(owner.in_([id for id in ids if id])).order_by(order)
     if name is tables.traits.c.name:
         statement = statement.where(tables.LISTED_TRAIT)

@@ -28,6 +28,7 @@ from sqlalchemy import (
     TypeDecorator,
     UniqueConstraint,
     false,
+    func,
     literal_column,
     text,
 )
@@ -155,6 +156,8 @@ traits = Table(
     Column("anchor_sample_ids", _Json),
     Column("discovery", _Json),
     Column("origin_run_id", String),
+    # Where it is among the traits of its model, for one that was moved: the id of the trait whose place it took.
+    Column("rank", _Id),
     UniqueConstraint("model_id", "key"),
     Index("ix_tb_traits_attribute", text("upper(replace(key, '-', '_'))")),
     sqlite_autoincrement=True,
@@ -162,6 +165,9 @@ traits = Table(
 
 ATTRIBUTE_OF_KEY = literal_column("upper(replace(tb_traits.key, '-', '_'))", String)
 """Of a trait: the attribute that its key in capitals is. Both databases turn only a to z into capitals here."""
+
+TRAIT_ORDER = func.coalesce(traits.c.rank, traits.c.id)
+"""What the traits of a model are sorted by: as they were added, until a person moves one."""
 
 DISMISSED = "dismissed"
 LISTED_TRAIT = traits.c.kind != DISMISSED

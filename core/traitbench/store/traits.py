@@ -1,4 +1,4 @@
-"""Queries on the traits of a model, which keep the order in which they were added."""
+"""Queries on the traits of a model, in the order in which they were added until a person moves one."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -75,7 +75,7 @@ class StoredDiscovery:
 def rows(connection: Connection, model_id: int) -> list[TraitRow]:
     """The traits of a model."""
     columns = (_TRAITS[name] for name in TraitRow.__dataclass_fields__)
-    statement = select(*columns).where(_TRAITS.model_id == model_id, tables.LISTED_TRAIT).order_by(_TRAITS.id)
+    statement = select(*columns).where(_TRAITS.model_id == model_id, tables.LISTED_TRAIT).order_by(tables.TRAIT_ORDER)
     return [TraitRow(*row) for row in connection.execute(statement)]
 
 
@@ -107,7 +107,7 @@ def discovered(connection: Connection, model_id: int) -> list[StoredDiscovery]:
             {name: getattr(row, name) for name in _WORDS},
             _discovery(connection, row.id),
         )
-        for row in connection.execute(statement.order_by(_TRAITS.id)).all()
+        for row in connection.execute(statement.order_by(tables.TRAIT_ORDER)).all()
     ]
 
 
@@ -128,6 +128,16 @@ def add(connection: Connection, model_id: int, fields: Sequence[Mapping[str, Any
     if fields:
         forget_dismissed(connection, model_id, [each["key"] for each in fields])
         connection.execute(insert_into(tables.traits), [{"model_id": model_id, **each} for each in fields])
+
+
+def move(connection: Connection, model_id: int, trait_id: int, index: int) -> None:
+    """Make a trait the one at this index, from 0, or the last one; the others keep their order."""
+    statement = select(_TRAITS.id, tables.TRAIT_ORDER).where(_TRAITS.model_id == model_id, tables.LISTED_TRAIT)
+    rows = connection.execute(statement.order_by(tables.TRAIT_ORDER)).all()
+    ids = [row[0] for row in rows if row[0] != trait_id]
+    ids.insert(index, trait_id)
+    for own_id, (_, rank) in zip(ids, rows, strict=True):
+        change(connection, own_id, {"rank": rank})
 
 
 def change(connection: Connection, trait_id: int, fields: Mapping[str, Any]) -> None:
@@ -237,7 +247,7 @@ def _shown(model_id: int) -> Select[Any]:
         .join(tables.models, tables.models.c.id == _TRAITS.model_id)
         .outerjoin(counts, counts.c.trait_id == _TRAITS.id)
         .where(_TRAITS.model_id == model_id, tables.LISTED_TRAIT)
-        .order_by(_TRAITS.id)
+        .order_by(tables.TRAIT_ORDER)
     )
 
 
