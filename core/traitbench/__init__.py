@@ -17,6 +17,7 @@ The names below are public; every other module and name may change without notic
 - `AsyncClient` has the same methods for programs on an event loop; its lists are `AsyncPages`.
 - `diff` says how scores change from one estimator to another, `share` what share of many texts is on a pole. Both
   answers can be written as a page.
+- `overview` says what a scored frame says: the spread of each trait, the texts at both ends, and what has no side.
 - `UDF` scores columns of texts inside Spark, Ray, Daft, DuckDB, Polars and other engines that use Arrow.
 - `TraitInput`, `SampleInput` and `VersionRetentionPolicy` are what its methods take.
 - `Model`, `Trait`, `Sample`, `Version`, `Card`, `Comparison`, `Explanation` and `Bundle` are what they return.
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from traitbench.contract.versions import Version
     from traitbench.display import frames, notebook
     from traitbench.display.charts import plain as charts
+    from traitbench.display.overview import overview
     from traitbench.errors import TraitbenchError
     from traitbench.estimators.diff import diff
     from traitbench.estimators.functions import load, score, share
@@ -81,6 +83,7 @@ __all__ = [
     "frames",
     "load",
     "notebook",
+    "overview",
     "read_table",
     "score",
     "share",
@@ -109,6 +112,7 @@ _MODULE_OF = {
     "VersionRetentionPolicy": "contract.models",
     "diff": "estimators.diff",
     "load": "estimators.functions",
+    "overview": "display.overview",
     "read_table": "tables.frame",
     "score": "estimators.functions",
     "share": "estimators.functions",

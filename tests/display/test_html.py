@@ -52,6 +52,16 @@ class Events(HTMLParser):
         self._text = ""
 
 
+SCORED = {
+    "text": [f"{EVIL} {row}" for row in range(4)] + ["word " * 5_000],
+    "warmth_score": [0, 30, 50, 99, None],
+    "warmth_side": ["cold", None, None, EVIL, None],
+    "warmth_confidence": ["high", "low", "moderate", "moderate", None],
+    "warmth_reason": [None, "overlap", None, "overlap", None],
+    "error": [None, None, None, None, EVIL],
+}
+
+
 def displays() -> Iterator[tuple[str, Any]]:
     """Every display by name."""
     yield from ANSWERS.items()
@@ -77,7 +87,12 @@ def displays() -> Iterator[tuple[str, Any]]:
     yield "findings", Findings((finding, alone), 20)  # type: ignore[arg-type]
     labels = {row: float(row % 3 == 0) for row in range(60)}
     yield "share", corpus.answer([30.0, 60.0] * 100, labels, pole=EVIL, groups=[EVIL, "b"] * 100, seed=7)
-    yield "fitted", SimpleNamespace(_repr_html_=lambda: fitted_html("Scorer", fitted(), ["warmth"]))
+    yield (
+        "fitted",
+        SimpleNamespace(
+            _repr_html_=lambda: fitted_html("Scorer", fitted(), ["warmth"], "<b>Parameters of scikit-learn</b>")
+        ),
+    )
 
 
 def fitted() -> Any:

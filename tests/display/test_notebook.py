@@ -1,5 +1,6 @@
 """How answers look in a notebook: what is in them is shown, escaped, and nothing is asked of anybody else."""
 
+import re
 from html.parser import HTMLParser
 from typing import Any
 
@@ -32,7 +33,7 @@ from traitbench.contract.traits import Trait, TraitList
 from traitbench.contract.versions import Version
 from traitbench.display import notebook
 
-PAIRED = {"table", "thead", "tbody", "tr", "td", "th", "div", "span", "b"}
+PAIRED = {"table", "thead", "tbody", "tr", "td", "th", "div", "span", "b", "details", "summary"}
 
 
 def scored(**scores: int) -> Card:
@@ -200,7 +201,7 @@ def test_text_is_shown_as_it_is(name: str) -> None:
 
 def test_no_text_has_a_colour_of_its_own() -> None:
     html = "".join(shown(answer) for answer in ANSWERS.values())
-    assert html.replace("color:inherit", "").count("color:") == 0
+    assert {*re.findall(r"(?<![-\w])color:\s*(\w+)", html)} == {"inherit"}
 
 
 @pytest.mark.parametrize(
@@ -224,7 +225,17 @@ def test_no_text_has_a_colour_of_its_own() -> None:
         ("comparison", ["warmth", "40", "55", "▼ -9", "no sure difference"]),
         (
             "versions compared",
-            ["to a.b@v4", "0.800 to 0.900", "+0.050 – +0.150", "no difference", "40 to 60", "text 0"],
+            [
+                "to a.b@v4",
+                "0.800 to 0.900",
+                "+0.050 – +0.150",
+                "no difference",
+                "40",
+                "60",
+                "▲ +20",
+                "text 0",
+                "▼\xa0negative",
+            ],
         ),
         ("sample", ["#4", "warmth", "0.5", "authored"]),
         (
@@ -240,7 +251,8 @@ def test_an_answer_shows_what_matters(answer: str, words: list[str]) -> None:
 
 
 def test_a_bar_is_as_long_as_its_score() -> None:
-    assert "width:77%" in shown(scored(warmth=77))
+    assert "left:50%;width:27%" in shown(scored(warmth=77))
+    assert "left:40%;width:10%" in shown(scored(warmth=40))
 
 
 def test_a_card_of_one_trait_has_no_composite() -> None:

@@ -96,7 +96,7 @@ def test_every_part_and_piece_is_a_row() -> None:
     [(1.234, "logit", "+1.23"), (-0.001, "logit", "+0.00"), (-0.0421, "score", "-4.2 points")],
 )
 def test_amounts_are_logits_or_points(value: float, unit: str, text: str) -> None:
-    assert amount(value, explanation(unit=unit)) == text
+    assert amount(value, unit) == text
 
 
 def test_the_words_that_pull_most_are_named_without_their_punctuation() -> None:

@@ -12,6 +12,8 @@ import traitbench as tb
 from tests.estimators.conftest import NAMES, TEXTS, score_card, scorer
 from traitbench.analysis import corpus
 from traitbench.contract.rounding import in_decimals
+from traitbench.display.colours import PALETTE
+from traitbench.display.reasons import highlighted
 
 EVIL = "<script src='https://evil.test'>x</script>"
 
@@ -22,8 +24,10 @@ def hostile() -> tb.Scorer:
 
 
 def drawn(value: Any) -> str:
-    """The HTML, which must load nothing and run nothing."""
-    html: str = value._repr_html_() if callable(value._repr_html_) else value._repr_html_
+    """The HTML, which must load nothing and run nothing, before scikit-learn's own diagram."""
+    whole: str = value._repr_html_() if callable(value._repr_html_) else value._repr_html_
+    html, _, diagram = whole.partition("<style>")
+    assert not re.search(r"<link|<img|<script\s|url\(['\"]?http|@import", diagram)
     assert not re.search(r"<script|<link|<img|(src|href)\s*=\s*[\"']|url\(|@import", html)
     return html
 
@@ -33,10 +37,13 @@ def test_a_fitted_scorer_shows_its_figures(hostile: tb.Scorer) -> None:
     assert "&lt;script" in html
     assert hostile.auroc_ is not None
     auroc = in_decimals(hostile.auroc_, 3)
-    for shown in ("cold … warm", "8 and 8", "16 labels", hostile.param_hash_[:19], "ngrams", auroc):
+    for shown in ("▼&nbsp;cold", "▲&nbsp;warm", "▼ 8 · 8 ▲", "16 labels", hostile.param_hash_[:19], "ngrams", auroc):
         assert shown in html
     assert hostile._repr_mimebundle_()["text/plain"].startswith("Scorer(")
-    assert hostile._repr_mimebundle_()["text/html"] == html
+    whole = hostile._repr_mimebundle_()["text/html"]
+    assert whole.startswith(html)
+    assert all(f"param-{name}" in whole or name in whole for name in hostile.get_params())
+    assert "sk-top-container" in whole[len(html) :]
 
 
 def test_before_a_fit_and_in_a_pipeline_scikit_learn_draws_it(hostile: tb.Scorer) -> None:
@@ -45,14 +52,46 @@ def test_before_a_fit_and_in_a_pipeline_scikit_learn_draws_it(hostile: tb.Scorer
 
 
 def test_a_score_card_shows_every_trait(fitted_card: tb.ScoreCard) -> None:
-    assert all(words in drawn(fitted_card) for words in ("cold … warm", "short … long", "ScoreCard"))
+    assert all(words in drawn(fitted_card) for words in ("▼&nbsp;cold", "▲&nbsp;long", "ScoreCard"))
     assert set(fitted_card.learning_curve_) == {"warmth", "length"}
 
 
 def test_cards_and_explanations_draw_themselves(hostile: tb.Scorer) -> None:
-    assert "warmth" in drawn(hostile.cards(TEXTS[:1])[0])
+    [card] = hostile.cards(TEXTS[:1])
+    assert all(words in drawn(card) for words in ("warmth", "▼&nbsp;cold", "▲&nbsp;warm"))
+    assert card == hostile.loaded.score(TEXTS[:1])[0]
     words = re.sub("<[^>]*>", "", drawn(hostile.explain(TEXTS[0])))
     assert TEXTS[0] in words
+    assert "pulls towards ▼ cold or ▲ warm" in words
+
+
+@pytest.mark.parametrize(("pole", "positive"), [("warm", True), ("cold", False)])
+def test_a_pole_has_the_colour_and_the_line_that_it_has_in_the_workbench(
+    hostile: tb.Scorer, pole: str, positive: bool
+) -> None:
+    colour, line = PALETTE.positive if positive else PALETTE.negative, "solid" if positive else "dashed"
+    text = TEXTS[NAMES.index(pole)]
+    reasons = hostile.explain(text)
+    pieces = [each for part in reasons.parts for each in part.pieces or [part]]
+    most = max(pieces, key=lambda each: abs(each.contribution))
+    assert (most.contribution > 0) == positive
+    [look] = re.findall(rf'style="([^"]*)">{re.escape(text[most.start : most.end])}<', drawn(reasons))
+    assert f"border-bottom-color: {colour}; border-bottom-style: {line}" in look
+    assert look in highlighted(reasons, text, by_pieces=True)
+    assert f"2px {line} {colour}" in drawn(hostile)
+    assert f"background:{colour}" in drawn(hostile.cards([text])[0]) or hostile.cards([text])[0].confidence == "low"
+
+
+def test_a_long_text_is_folded_and_none_of_its_shown_part_is_lost(hostile: tb.Scorer) -> None:
+    other = scorer("w", key="warmth", use_labels=False).fit(TEXTS[:-1], NAMES[:-1])
+    long = "Thank you, dear friend. " * 1_000
+    html = drawn(tb.diff(hostile, other, [long]))
+    assert "<details>" in html
+    words = re.sub("…?<[^>]*>", "", html)
+    assert long[:20_000] in words
+    assert "(4,000 more characters)" in words
+    explained = drawn(hostile.explain(long))
+    assert explained.index("+") < explained.index("<details>") < explained.index("that add less")
 
 
 def test_the_learning_curve_is_that_of_the_metrics(hostile: tb.Scorer) -> None:
@@ -62,6 +101,9 @@ def test_the_learning_curve_is_that_of_the_metrics(hostile: tb.Scorer) -> None:
     assert curve.forecast is not None
     assert curve.forecast.auroc == figures["forecast"]["auroc"]
     assert f"{curve.points[-1].samples}" in drawn(curve)
+    assert f"width:{round(200 * curve.points[0].auroc - 100, 1)}%" in drawn(curve)
+    assert "begins at 0.5, a guess" in drawn(curve)
+    assert "▼&nbsp;cold" in drawn(curve)
     assert "forecast with 20 more" in str(curve)
     assert curve.to_frame()["forecast"].tolist() == [False] * len(curve.points) + [True]
     few = scorer().fit(TEXTS[7:9], NAMES[7:9])

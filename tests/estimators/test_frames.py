@@ -184,7 +184,10 @@ def test_the_answer_of_a_corpus_becomes_a_frame() -> None:
 
 @pytest.mark.parametrize(
     "module",
-    ["estimators.scorer", "estimators.score_card", "estimators.functions", "estimators.diff", "display.frames"],
+    [
+        *("estimators.scorer", "estimators.score_card", "estimators.functions", "estimators.diff"),
+        *("display.frames", "display.overview"),
+    ],
 )
 def test_the_examples_of_the_docs_run(module: str) -> None:
     results = doctest.testmod(import_module(f"traitbench.{module}"))

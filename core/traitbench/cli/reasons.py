@@ -18,7 +18,7 @@ def say_reasons(card: Card, text: str) -> None:
     for key, explanation in (card.explanation or {}).items():
         far = explanation.position - explanation.baseline
         click.echo()
-        move = f"{sign(far)} {amount(far, explanation)}"
+        move = f"{sign(far)} {amount(far, explanation.unit)}"
         say_text(f"{key} {card.scores[key]}: {move} from the middle. It is the sum of:")
         say_table(("adds", "part"), _parts(explanation, text))
         if explanation.decided_by is not None:
@@ -35,11 +35,11 @@ def _parts(explanation: Explanation, text: str) -> Iterator[tuple[object, ...]]:
     strongest = sorted(explanation.parts, key=lambda part: -abs(part.contribution))
     shown = sorted(strongest[:_MOST_PARTS], key=lambda part: part.start)
     for part in shown:
-        yield amount(part.contribution, explanation), shortened(text_of(part, text), _MOST_CHARACTERS)
+        yield amount(part.contribution, explanation.unit), shortened(text_of(part, text), _MOST_CHARACTERS)
         if part.pieces:
             yield "", f"- {_pieces(part, explanation, text)}"
     if rest := strongest[_MOST_PARTS:]:
-        yield amount(sum(part.contribution for part in rest), explanation), f"({len(rest)} more parts)"
+        yield amount(sum(part.contribution for part in rest), explanation.unit), f"({len(rest)} more parts)"
 
 
 def _pieces(part: Part, explanation: Explanation, text: str) -> str:
@@ -47,7 +47,7 @@ def _pieces(part: Part, explanation: Explanation, text: str) -> str:
     strongest = sorted(part.pieces, key=lambda each: -abs(each.contribution))[:_MOST_PIECES]
     return ", ".join(
         f"{shortened(words[each.start - part.start : each.end - part.start], _MOST_CHARACTERS)}"
-        f" {amount(each.contribution, explanation)}"
+        f" {amount(each.contribution, explanation.unit)}"
         for each in sorted(strongest, key=lambda each: each.start)
     )
 

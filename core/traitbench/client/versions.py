@@ -9,6 +9,7 @@ from traitbench.client.wire import refusal
 from traitbench.contract import operations
 from traitbench.contract.batches import MOST_TEXTS, FailedLine
 from traitbench.contract.comparisons import ComparedText, VersionsComparison
+from traitbench.contract.fields import with_known
 from traitbench.contract.page import LARGEST_POSITION_PAGE
 from traitbench.contract.texts import values_of
 from traitbench.contract.versions import (
@@ -108,16 +109,19 @@ class AsyncVersions:
         if texts is None:
             return await _send(self._connection, body)
         lines: list[ComparedText | FailedLine] = []
-        chunks = _chunks(values_of(texts), lines)
+        chunks, sent = _chunks(values_of(texts), lines), dict[int, str]()
         first = next(chunks, None)
         compared = await _send(self._connection, body if first is None else {**body, "texts": list(first.values())})
         if first is not None:
             lines += _at_positions(compared, first)
+            sent |= first
         # Another version may become active in the meantime.
         body |= {"a": pin(a, f"v{compared.a.version_no}"), "b": pin(b, f"v{compared.b.version_no}")}
         for some in chunks:
             lines += _at_positions(await _send(self._connection, {**body, "texts": list(some.values())}), some)
-        return compared.model_copy(update={"texts": sorted(lines, key=lambda line: line.index)})
+            sent |= some
+        answer = compared.model_copy(update={"texts": sorted(lines, key=lambda line: line.index)})
+        return with_known(answer, texts=sent)
 
 
 def _at_positions(compared: VersionsComparison, some: Mapping[int, str]) -> list[ComparedText | FailedLine]:

@@ -5,7 +5,7 @@ with a newer service, and have no defaults, so that a service cannot forget a fi
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
@@ -35,6 +35,25 @@ class Wire(BaseModel):
         """Return the answer as a data frame: `pandas`, `polars` or `pyarrow`."""
         # `display` knows all these types and takes the place of this method when it is imported.
         raise ImportError("Data frames of answers need `import traitbench.display.frames`.")
+
+
+AnyWire = TypeVar("AnyWire", bound=Wire)
+
+
+def with_known(answer: AnyWire, **known: Any) -> AnyWire:
+    """Return the answer with what its display may say beside the wire: `poles` by trait key, `texts` by position.
+
+    The answer compares, pickles and serializes as before.
+    """
+    # pydantic ignores what is no field, as it does for cached properties.
+    vars(answer)["_known"] = {**known_of(answer), **known}
+    return answer
+
+
+def known_of(answer: Wire) -> Mapping[str, Any]:
+    """Return what `with_known` added."""
+    known: Mapping[str, Any] = vars(answer).get("_known", {})
+    return known
 
 
 class Received(Wire):

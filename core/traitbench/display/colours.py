@@ -13,6 +13,7 @@ from typing import Literal
 from traitbench.contract.models import State
 from traitbench.contract.scores import Tier
 from traitbench.display.sides import COLOURS, SIGNS
+from traitbench.display.tokens import token
 
 BadgeColour = Literal["red", "orange", "yellow", "blue", "green", "violet", "gray", "primary"]
 
@@ -102,9 +103,9 @@ class SideSign:
 
 
 SIDES: Mapping[bool | None, SideSign] = {
-    True: SideSign(PALETTE.positive, POSITIVE_SIGN, "orange", "light-dark(#8F5300, #EDB55C)"),
-    False: SideSign(PALETTE.negative, NEGATIVE_SIGN, "blue", "light-dark(#4452B8, #A9B2FF)"),
-    None: SideSign(PALETTE.neutral, NEUTRAL_SIGN, "gray", "light-dark(#474E5C, #BCC2CD)"),
+    True: SideSign(PALETTE.positive, POSITIVE_SIGN, "orange", token("right-ink")),
+    False: SideSign(PALETTE.negative, NEGATIVE_SIGN, "blue", token("left-ink")),
+    None: SideSign(PALETTE.neutral, NEUTRAL_SIGN, "gray", token("ink-2")),
 }
 """How the sides of `display.sides` are shown, by `Side.positive`: a pole has the same colour on every page."""
 

@@ -3,7 +3,7 @@
 Every value is escaped unless it is HTML already, so nothing from a model or a text becomes a tag.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -13,8 +13,12 @@ from traitbench.contract.comparisons import FigureDelta
 from traitbench.contract.metrics import Interval, TraitMetrics
 from traitbench.contract.models import LastOperation, Model
 from traitbench.contract.rounding import in_decimals
+from traitbench.contract.scores import TraitScore
 from traitbench.display import held_out, text
 from traitbench.display.barchart import DOTS
+from traitbench.display.colours import pole_sign
+from traitbench.display.reasons import MOST_SHOWN, amount, look, sign
+from traitbench.display.sides import COLOURS, SIGNS, side_of
 from traitbench.display.words import verdict, why_not_high, why_short
 
 if TYPE_CHECKING:
@@ -44,8 +48,23 @@ def one_line(value: str, length: int) -> str:
 # ---- filters of the templates ----------------------------------------------------------------------------------------
 
 
-def _quoted(value: str) -> str:
-    return text.beginning(value, MOST_CHARACTERS) + ("…" if len(value) > MOST_CHARACTERS else "")
+def _cut(value: str, most: int) -> str:
+    """The beginning of a text; all of it if what follows is hardly longer than the words that would say so."""
+    return value if len(value) <= 1.2 * most else text.beginning(value, most)
+
+
+def _after(value: str, beginning: str) -> str:
+    """What follows the beginning of a text, as far as a display goes."""
+    left = len(value) - MOST_SHOWN
+    return value[len(beginning) : MOST_SHOWN] + (f"… ({left:,} more characters)" if left > 0 else "")
+
+
+def _side(trait: TraitScore, poles: Sequence[str]) -> str:
+    return side_of(trait, negative_label=poles[0], positive_label=poles[1]).words
+
+
+def _label(quality: float) -> str:
+    return f"{pole_sign(quality)} {quality:g}"
 
 
 def _more(number: int, what: str) -> str:
@@ -98,19 +117,25 @@ def _operation(operation: LastOperation | None) -> str:
 
 
 _FILTERS: Mapping[str, Callable[..., Any]] = {
-    "amount": lambda value, unit: f"{100 * value:+.1f} points" if unit == "score" else f"{value:+.2f}",
+    "after": _after,
+    "amount": amount,
     "both": _both,
     "count": text.count,
-    "cut": _quoted,
+    "cut": _cut,
     "dots": DOTS.__getitem__,
     "figure": _figure,
     "grade": lambda quality: f"{quality:g}",
     "high_confidence": _high_confidence,
     "interval": _interval,
+    "isolated": text.isolated,
+    "label": _label,
+    "look": look,
     "more": _more,
     "operation": _operation,
     "or_dash": lambda value: "–" if value is None else value,
+    "pull": lambda value, unit: f"{sign(value)} {amount(value, unit)}",
     "short": one_line,
+    "side": _side,
     "signed": _signed,
     "state": _state,
     "tags": lambda names: [f"#{name}" for name in names],
@@ -135,5 +160,5 @@ def _templates() -> "Environment":
         lstrip_blocks=True,
     )
     made.filters.update(_FILTERS)
-    made.globals.update(most_characters=MOST_CHARACTERS, most_rows=MOST_ROWS)
+    made.globals.update(most_characters=MOST_CHARACTERS, most_rows=MOST_ROWS, colours=COLOURS, signs=SIGNS)
     return made

@@ -3,14 +3,15 @@
 `templates/answers.html` has a macro for each type of answer; this module prepares what a template cannot compute.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 from traitbench.contract.bundles import Bundle
-from traitbench.contract.comparisons import ComparedText, VersionsComparison
+from traitbench.contract.comparisons import ComparedText, ScoreDelta, VersionsComparison
 from traitbench.contract.explanations import Explanation, Part
-from traitbench.contract.fields import Wire
+from traitbench.contract.fields import Wire, known_of, with_known
 from traitbench.contract.models import Model
 from traitbench.contract.page import Page
 from traitbench.contract.samples import Sample
@@ -20,10 +21,20 @@ from traitbench.contract.traits import Trait, TraitList
 from traitbench.contract.versions import Version
 from traitbench.display import held_out
 from traitbench.display.html import MOST_ROWS, draw
+from traitbench.display.scored_rows import UNNAMED, HasPoles, poles_of
+
+_PARTS = 8
+"""How many parts of an explanation are shown at once; the others are folded."""
 
 
-def html(value: Wire) -> str:
-    """Return one answer as HTML."""
+def html(value: Wire, *, traits: Iterable[HasPoles] = ()) -> str:
+    """Return one answer as HTML.
+
+    `traits` names the poles, as `client.traits.list(handle)` and `scorer.traits_` do. Answers of estimators know them;
+    else they are called negative and positive.
+    """
+    if named := poles_of(traits):
+        value = with_known(value.model_copy(), poles=named)
     if isinstance(value, Page):
         return listing(value.items, more=value.next_cursor is not None)
     if isinstance(value, TraitList):
@@ -46,15 +57,39 @@ def _nothing(_value: Wire) -> tuple[()]:
     return ()
 
 
-def _reasons(card: Card) -> tuple[dict[str, tuple[Any, ...]]]:
-    return ({key: (each, *_shown(each)) for key, each in (card.explanation or {}).items()},)
+Spans = list[tuple[Part, list[tuple[str, float | None]]]]
 
 
-def _shown(explanation: Explanation) -> tuple[list[tuple[Part, list[tuple[str, float | None]]]]]:
-    """The parts that count most, in the order of the text, each with its spans."""
+class _Poles(defaultdict[str, tuple[str, str]]):
+    """The names of both poles by trait key; those without names are called negative and positive."""
+
+    def __init__(self, answer: Wire) -> None:
+        super().__init__(lambda: UNNAMED, known_of(answer).get("poles", {}))
+
+
+def _reasons(card: Card) -> tuple[_Poles, dict[str, tuple[Any, ...]]]:
+    poles = _Poles(card)
+    return poles, {key: (each, poles[key], *_parts(each)) for key, each in (card.explanation or {}).items()}
+
+
+def _shown(explanation: Explanation) -> tuple[tuple[str, str], Spans, Spans, int]:
+    [poles] = known_of(explanation).get("poles", {"": UNNAMED}).values()
+    return poles, *_parts(explanation)
+
+
+def _parts(explanation: Explanation) -> tuple[Spans, Spans, int]:
+    """The parts that count most, more of them, and how many are left; each in the order of the text with its spans."""
     most = max((abs(each.contribution) for part in explanation.parts for each in part.pieces or [part]), default=0.0)
-    first = sorted(explanation.parts, key=lambda part: -abs(part.contribution))[:MOST_ROWS]
-    return ([(part, list(_spans(part, most))) for part in sorted(first, key=lambda part: part.start)],)
+    ranked = sorted(explanation.parts, key=lambda part: -abs(part.contribution))
+    first, others = (
+        [(part, list(_spans(part, most))) for part in sorted(some, key=lambda part: part.start)]
+        for some in (ranked[:_PARTS], ranked[_PARTS:MOST_ROWS])
+    )
+    return first, others, len(ranked) - MOST_ROWS
+
+
+def _compared(comparison: Comparison) -> tuple[_Poles, list[str]]:
+    return _Poles(comparison), known_of(comparison).get("texts", [])
 
 
 def _spans(part: Part, most: float) -> Iterator[tuple[str, float | None]]:
@@ -67,16 +102,14 @@ def _spans(part: Part, most: float) -> Iterator[tuple[str, float | None]]:
         at = each.end
 
 
-def _moved(comparison: VersionsComparison) -> tuple[list[list[str]], int]:
-    """The texts whose scores moved most, by their positions, and how many moved less."""
-    keys = list(comparison.traits)
-    texts = [each for each in comparison.texts or () if isinstance(each, ComparedText)] if keys else []
+def _moved(comparison: VersionsComparison) -> tuple[_Poles, list[tuple[str, dict[str, ScoreDelta]]], int]:
+    """The texts whose scores moved most, by their positions if they are not known, and how many moved less."""
+    known = known_of(comparison).get("texts", {})
+    scored = comparison.texts if comparison.traits else None
+    texts = [each for each in scored or () if isinstance(each, ComparedText)]
     texts.sort(key=lambda each: -max(abs(score.delta) for score in each.traits.values()))
-    rows = [
-        [f"text {each.index}", *(f"{each.traits[key].a} to {each.traits[key].b}" for key in keys)]
-        for each in texts[:MOST_ROWS]
-    ]
-    return rows, len(texts) - len(rows)
+    rows = [(known.get(each.index, f"text {each.index}"), each.traits) for each in texts[:MOST_ROWS]]
+    return _Poles(comparison), rows, len(texts) - len(rows)
 
 
 def _tests(version: Version) -> tuple[str, list[tuple[str, Any]]]:
@@ -88,7 +121,7 @@ _PIECES: Mapping[type[Wire], tuple[str, Callable[[Any], tuple[Any, ...]]]] = {
     Model: ("model", _nothing),
     Card: ("card", _reasons),
     Explanation: ("explanation", _shown),
-    Comparison: ("comparison", _nothing),
+    Comparison: ("comparison", _compared),
     VersionsComparison: ("versions_comparison", _moved),
     Trait: ("trait", _nothing),
     Sample: ("sample", _nothing),

@@ -57,12 +57,12 @@ def rows(explanation: Explanation, text: str) -> list[Row]:
     return result
 
 
-def amount(value: float, explanation: Explanation) -> str:
+def amount(value: float, unit: str) -> str:
     """Format a contribution: `+1.24`, or `+3.1 points` if its unit is the score."""
-    digits, factor = _UNITS[explanation.unit]
+    digits, factor = _UNITS[unit]
     # Adding 0 turns -0.0 into 0.0, whose sign would be shown.
     shown = round(factor * value, digits) + 0.0
-    return f"{shown:+.{digits}f}" + (" points" if explanation.unit == "score" else "")
+    return f"{shown:+.{digits}f}" + (" points" if unit == "score" else "")
 
 
 def sign(value: float) -> str:
@@ -89,8 +89,8 @@ def adding(explanation: Explanation, text: str, *, by_pieces: bool, most: int = 
 def legend(negative_label: str, positive_label: str) -> str:
     """Return the legend of the colours as HTML."""
     marks = (
-        f'<span style="{_look(-1.0)}">{NEGATIVE_SIGN} {escape(negative_label)}</span>',
-        f'<span style="{_look(1.0)}">{POSITIVE_SIGN} {escape(positive_label)}</span>',
+        f'<span style="{look(-1.0)}">{NEGATIVE_SIGN} {escape(negative_label)}</span>',
+        f'<span style="{look(1.0)}">{POSITIVE_SIGN} {escape(positive_label)}</span>',
     )
     return f'{_STYLE}<div class="tb-key">pulls towards {" ".join(marks)}; stronger colour, larger effect</div>'
 
@@ -128,7 +128,7 @@ def deciding(explanation: Explanation, text: str, *, most: int = 3) -> str:
     first = [(words, each) for words, each in named.items() if words][:most]
     strongest = max((abs(each.contribution) for _, each in first), default=0.0) or 1.0
     return "".join(
-        f'<span style="{_look(each.contribution / strongest)}" title="{amount(each.contribution, explanation)}">'
+        f'<span style="{look(each.contribution / strongest)}" title="{amount(each.contribution, explanation.unit)}">'
         f"{escape(words)}</span>"
         for words, each in first
     )
@@ -144,7 +144,7 @@ def _row(piece: Piece, explanation: Explanation, text: str, largest: float) -> s
     colour = PALETTE.positive if share > 0 else PALETTE.negative
     where = f"left:{50 + min(0.0, 50 * share):.1f}%;width:{abs(50 * share):.1f}%;background:{colour}"
     words = shortened(text[piece.start : piece.end], _LONGEST_ROW)
-    number = amount(piece.contribution, explanation)
+    number = amount(piece.contribution, explanation.unit)
     return f'<bdi>{escape(words)}</bdi><i><b style="{where}"></b></i><span>{number}</span>'
 
 
@@ -165,13 +165,13 @@ def _pieces(pieces: Sequence[Piece], explanation: Explanation, text: str, most: 
 
 
 def _span(piece: Piece, explanation: Explanation, text: str, most: float) -> str:
-    says = f"{sign(piece.contribution)} {amount(piece.contribution, explanation)}"
-    look = _look(piece.contribution / most if most else 0.0)
-    style = f' style="{look}"' if look else ""
+    says = f"{sign(piece.contribution)} {amount(piece.contribution, explanation.unit)}"
+    css = look(piece.contribution / most if most else 0.0)
+    style = f' style="{css}"' if css else ""
     return f'<span title="{says}"{style}>{escape(text[piece.start : min(piece.end, MOST_SHOWN)])}</span>'
 
 
-def _look(strength: float) -> str:
+def look(strength: float) -> str:
     """Return the CSS of a part by its strength, from -1 to 1; "" if it is very weak."""
     colour = PALETTE.positive if strength > 0 else PALETTE.negative
     opacity = abs(strength) * _STRONGEST

@@ -1,6 +1,6 @@
 """What changes between two estimators: the scores of the same texts by both."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
@@ -10,6 +10,7 @@ from traitbench.comparison.versions import common_traits, compared_text, score_p
 from traitbench.contract.comparisons import ComparedText
 from traitbench.display import frames
 from traitbench.display.html import MOST_ROWS, draw, write_page
+from traitbench.display.scored_rows import UNNAMED, poles_of
 from traitbench.estimators.fitted import Fitted
 from traitbench.estimators.functions import load
 
@@ -25,6 +26,7 @@ class Diff:
     texts: list[str] = field(repr=False)
     changes: list[ComparedText] = field(repr=False)
     same: bool
+    poles: Mapping[str, tuple[str, str]] = field(default_factory=dict, repr=False)
 
     def __str__(self) -> str:
         return "\n".join(self._sentences())
@@ -64,7 +66,8 @@ class Diff:
 
     def _repr_html_(self) -> str:
         changes = [] if self.same else sorted(zip(self.texts, self.changes, strict=True), key=_largest)
-        return draw("local", "diff", self._sentences(), changes[:MOST_ROWS], len(changes) - MOST_ROWS)
+        poles = {key: self.poles.get(key, UNNAMED) for key in self.traits}
+        return draw("local", "diff", self._sentences(), poles, changes[:MOST_ROWS], len(changes) - MOST_ROWS)
 
 
 def diff(a: Fitted | str | Path, b: Fitted | str | Path, texts: Any) -> Diff:
@@ -89,7 +92,7 @@ def diff(a: Fitted | str | Path, b: Fitted | str | Path, texts: Any) -> Diff:
     encode_a, encode_b = one.loaded.encode, other.loaded.encode
     pairs = score_pairs(one.snapshot_, other.snapshot_, encode_a, encode_b, checked)
     changes = [compared_text(one.snapshot_, other.snapshot_, keys, index, pair) for index, pair in enumerate(pairs)]
-    return Diff(keys, checked, changes, one.param_hash_ == other.param_hash_)
+    return Diff(keys, checked, changes, one.param_hash_ == other.param_hash_, poles_of(one.traits_))
 
 
 def _largest(changed: tuple[str, ComparedText]) -> int:

@@ -8,6 +8,8 @@ from traitbench.contract.metrics import CurvePoint, Feed, Forecast, TraitMetrics
 from traitbench.contract.rounding import in_decimals
 from traitbench.display import frames
 from traitbench.display.html import draw
+from traitbench.display.scored_rows import UNNAMED
+from traitbench.local.samples import LocalTrait
 from traitbench.local.version import LocalVersion
 
 
@@ -22,12 +24,13 @@ class LearningCurve:
     points: Sequence[CurvePoint]
     forecast: Forecast | None
     feed: Feed | None
+    poles: tuple[str, str] = UNNAMED
 
     @staticmethod
-    def of(trait: str, metrics: Any) -> "LearningCurve":
+    def of(trait: LocalTrait, metrics: Any) -> "LearningCurve":
         """Return the curve in a trait's metrics."""
         figures = TraitMetrics.model_validate(metrics)
-        return LearningCurve(trait, figures.curve or [], figures.forecast, figures.feed)
+        return LearningCurve(trait.key, figures.curve or [], figures.forecast, figures.feed, trait.poles)
 
     @property
     def _points(self) -> list[CurvePoint]:
@@ -65,8 +68,8 @@ def _says(point: CurvePoint) -> str:
     return f" (forecast with {point.more} more)" if isinstance(point, Forecast) else ""
 
 
-def fitted_html(title: str, version: LocalVersion, keys: Sequence[str]) -> str:
-    """Return a fitted estimator as HTML that loads nothing."""
+def fitted_html(title: str, version: LocalVersion, keys: Sequence[str], parameters: str) -> str:
+    """Return a fitted estimator as HTML that loads nothing; `parameters` is HTML too."""
     metrics = version.metrics["traits"]
     figures = [(each, TraitMetrics.model_validate(metrics[each.key])) for each in version.traits if each.key in keys]
-    return draw("local", "fitted", title, version, figures)
+    return draw("local", "fitted", title, version, figures, parameters)

@@ -16,7 +16,9 @@ from sklearn.utils import Tags, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from traitbench.contract.explanations import Explanation
+from traitbench.contract.fields import with_known
 from traitbench.contract.scores import Card
+from traitbench.display.scored_rows import poles_of
 from traitbench.estimators.displays import fitted_html
 from traitbench.fitting.collect import NO_WEIGHTS
 from traitbench.local.samples import LocalSample, LocalTrait
@@ -73,7 +75,8 @@ class Fitted:
     def cards(self, X: Any) -> list[Card]:
         """Return the score card of each text, as the service gives it: score, tier, confidence and why."""
         check_is_fitted(self)
-        return self.loaded.score(self.read(X), traits=self.trait_keys())
+        poles = poles_of(self.traits_)
+        return [with_known(card, poles=poles) for card in self.loaded.score(self.read(X), traits=self.trait_keys())]
 
     def read(self, X: Any) -> list[str]:
         """Return the texts; raise `ValueError` for the first that the service would not score."""
@@ -91,11 +94,11 @@ class Fitted:
         self.version_ = replace(version, configured=self.encoder, keeps_vectors=True)
 
     def _html_repr(self) -> str:
-        """The estimator in a notebook: its figures, or before a fit scikit-learn's diagram of its parameters."""
+        """The estimator in a notebook: after a fit its figures, and scikit-learn's diagram of its parameters."""
+        diagram: str = estimator_html_repr(self)
         if not hasattr(self, "version_"):
-            diagram: str = estimator_html_repr(self)
             return diagram
-        return fitted_html(type(self).__name__, self.version_, self.trait_keys())
+        return fitted_html(type(self).__name__, self.version_, self.trait_keys(), diagram)
 
     def _explained(self, text: str) -> dict[str, Explanation]:
         """The explanations of a text by trait key."""
@@ -105,7 +108,8 @@ class Fitted:
         if problem := self.loaded.problems([text])[0]:
             raise ValueError(f"This text cannot be explained: {problem}")
         reasons = self.loaded.explain(text)
-        return {key: reasons[key].with_text(text) for key in self.trait_keys()}
+        poles = poles_of(self.traits_)
+        return {key: with_known(reasons[key].with_text(text), poles={key: poles[key]}) for key in self.trait_keys()}
 
     def _positions(self, X: Any) -> NDArray[np.float64]:
         """(n, n_traits): positions in 0..1, the scores before rounding."""

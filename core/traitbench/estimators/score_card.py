@@ -177,7 +177,7 @@ class ScoreCard(Fitted, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def learning_curve_(self) -> dict[str, LearningCurve]:
         """By trait key, how good fewer samples would have been, and a forecast for more."""
-        return {key: LearningCurve.of(key, self.metrics_["traits"][key]) for key in self.trait_keys()}
+        return {each.key: LearningCurve.of(each, self.metrics_["traits"][each.key]) for each in self.traits_}
 
     def save(self, path: str | Path, *, handle: str | None = None) -> None:
         """Write a bundle, as `Scorer.save` does."""

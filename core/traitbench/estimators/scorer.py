@@ -211,7 +211,7 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         from traitbench.estimators.label_widget import Labeller, scorer_learner
 
         judge = self if hasattr(self, "version_") else None
-        trait = self._named_trait() if judge is None else next(each for each in self.traits_ if each.key == self.key_)
+        trait = self._named_trait() if judge is None else self._own_trait()
         blank = clone(self).set_params(poles=trait.poles)
         learner = scorer_learner(trait, lambda: clone(blank), judge, self._labelling_encoder, self._label_axis)
         return Labeller(trait, learner, clone(blank), texts, queue=queue, labels=labels, blind=blind)
@@ -235,12 +235,12 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
     @property
     def learning_curve_(self) -> LearningCurve:
         """How good fewer samples would have been, and a forecast for more."""
-        return LearningCurve.of(self.key_, self._figures())
+        return LearningCurve.of(self._own_trait(), self._figures())
 
     @property
     def poles_(self) -> tuple[str, str]:
         """The names of the negative and of the positive pole at the fit, whatever parameters were set since."""
-        return next(trait.poles for trait in self.traits_ if trait.key == self.key_)
+        return self._own_trait().poles
 
     def save(self, path: str | Path, *, handle: str | None = None) -> None:
         """Write the scorer as a bundle: JSON that `load` reads and that a service imports. It holds no text.
@@ -293,6 +293,9 @@ class Scorer(Fitted, ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
     def _label_axis(self) -> NDArray[np.float32] | None:
         axes = label_axes(self._labelling_encoder(), read_settings().cache)
         return axes.of(self._named_trait()) if self.use_labels else None
+
+    def _own_trait(self) -> LocalTrait:
+        return next(trait for trait in self.traits_ if trait.key == self.key_)
 
     def _given_poles(self) -> tuple[str, str] | None:
         return None if self.poles is None else self._local_trait(self.poles).poles

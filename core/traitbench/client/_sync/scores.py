@@ -19,6 +19,7 @@ from traitbench.contract.batches import (
     ScoredLine,
     read_line,
 )
+from traitbench.contract.fields import with_known
 from traitbench.contract.scores import Card, Comparison
 from traitbench.contract.texts import is_url, values_of
 from traitbench.errors import BodyTooLarge, Unavailable, Unreachable, ValidationFailed
@@ -91,7 +92,8 @@ class Scores:
     def compare(self, handle: str, a: str, b: str, *, traits: Sequence[str] | None = None) -> Comparison:
         """Score two texts and return both cards and the change from `a` to `b`."""
         body = _body(a=a, b=b, traits=_listed(traits))
-        return self._connection.send(operations.SCORES_COMPARE, handle=handle, body=body, reads=True)
+        compared = self._connection.send(operations.SCORES_COMPARE, handle=handle, body=body, reads=True)
+        return with_known(compared, texts=[a, b])
 
     def compare_chart(self, handle: str, a: str, b: str, *, traits: Sequence[str] | None = None) -> str:
         """Compare two texts and return both cards side by side as a bar chart in plain text."""
