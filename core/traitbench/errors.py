@@ -133,6 +133,10 @@ class SampleNotFound(NotFound, code="sample_not_found"):
     """The model has no such sample."""
 
 
+class TextNotFound(NotFound, code="text_not_found"):
+    """The model has no such text without a label."""
+
+
 class ChangeNotFound(NotFound, code="change_not_found"):
     """The model has no such change of samples."""
 

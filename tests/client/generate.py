@@ -13,7 +13,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "core" / "traitbench" / "client"
 # What the client asks, by resource. The other modules serve both clients.
-NAMES = ("attributes", "client", "connection", "models", "proposed", "samples", "scores", "traits", "versions")
+NAMES = (
+    *("attributes", "client", "connection", "labelling", "models", "proposed", "samples", "scores"),
+    *("traits", "versions"),
+)
 
 _HEADER = "# Made from client/{name} by `python -m tests.client.generate`: edit that file, not this one.\n"
 _RULES = tuple(

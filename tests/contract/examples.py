@@ -116,6 +116,13 @@ def story(send: Sent, world: World, end: Callable[[str], None]) -> None:
     ask("attributes.list", {"namespace": "local"})
     ask("attributes.get", attribute)
     ask("attributes.delete", attribute)
+    ask("texts.add", on, body={"texts": [{"text": "See you on Monday."}], "source": "letters.csv"})
+    [text] = ask("texts.list", {**on, "limit": 10})["items"]
+    decision = {**on, "text_id": text["id"], "key": "warmth"}
+    ask("texts.decide", decision, body={"quality": 1.0, "note": "A friendly closing."})
+    ask("texts.decisions", {**on, "everyone": True})
+    ask("texts.take_back", decision)
+    ask("texts.delete", {**on, "ids": str(text["id"])})
     ask("proposed.list", {**on, "limit": 10})
     ask("proposed.delete", {**on, "ids": "1,2"})
     ask("versions.samples", {**on, "name": "stable", "limit": 2})

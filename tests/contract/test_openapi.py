@@ -43,6 +43,17 @@ QUERY: dict[str, dict[str, tuple[int | str | None, dict[str, Any]]]] = {
     },
     "GET /v1/models/{handle}/proposed": {"limit": (100, {"minimum": 1, "maximum": 500}), "cursor": (None, {})},
     "DELETE /v1/models/{handle}/proposed": {"ids": (None, {})},
+    "GET /v1/models/{handle}/texts": {
+        "after": (0, {"minimum": 0}),
+        "limit": (500, {"minimum": 1, "maximum": 5_000}),
+        "cursor": (None, {}),
+    },
+    "DELETE /v1/models/{handle}/texts": {"ids": (None, {})},
+    "GET /v1/models/{handle}/texts/decisions": {
+        "everyone": (False, {"type": "boolean"}),
+        "limit": (500, {"minimum": 1, "maximum": 5_000}),
+        "cursor": (None, {}),
+    },
     "GET /v1/namespaces/{namespace}/attributes": {"limit": (100, {"minimum": 1, "maximum": 250}), "cursor": (None, {})},
     "GET /v1/models/{handle}/versions": {"limit": (50, {"minimum": 1, "maximum": 250}), "cursor": (None, {})},
     "GET /v1/models/{handle}/versions/{name}/samples": {

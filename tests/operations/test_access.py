@@ -39,6 +39,8 @@ OWNED_READS = {
     "samples.plan",
     "samples.rejected",
     "proposed.list",
+    "texts.list",
+    "texts.decisions",
     "models.export",
     "versions.samples",
 }

@@ -8,6 +8,7 @@ _LATER_TABLES = (
     *("tb_rejected_texts", "tb_run_texts", "tb_activations", "tb_version_samples"),
     *("tb_version_positions", "tb_asked_positions", "tb_replaced_samples"),
     *("tb_undo_samples", "tb_sample_changes", "tb_attributes", "tb_proposed_labels", "tb_answers"),
+    *("tb_decisions", "tb_texts"),
 )
 _LATER_COLUMNS = {
     "tb_models": (

@@ -30,6 +30,7 @@ VERBS: Mapping[str, str] = {
     "samples": "traitbench.cli.samples:samples",
     "score": "traitbench.cli.scores:score",
     "skill": "traitbench.cli.agents:skill",
+    "texts": "traitbench.cli.texts:texts",
     "thresholds": "traitbench.cli.thresholds:thresholds",
     "train": "traitbench.cli.runs:train",
     "traits": "traitbench.cli.traits:traits",

@@ -16,6 +16,7 @@ from traitbench.contract.comparisons import VersionsCompareRequest, VersionsComp
 from traitbench.contract.decisions import DecisionRequest, Decisions
 from traitbench.contract.envelope import Health, Me
 from traitbench.contract.guards import GuardrailAnswer, GuardrailRequest, WebhookRequest, WebhookVerdict
+from traitbench.contract.labelling import DecisionPut, TextDecision, TextsAdd, TextsAdded, TextsDeleted
 from traitbench.contract.models import (
     ForkRequest,
     Model,
@@ -44,10 +45,12 @@ from traitbench.contract.operation import (
 from traitbench.contract.page import (
     ActivationPage,
     AttributePage,
+    DecisionPage,
     ModelPage,
     ProposedPage,
     SampleChangePage,
     SamplePage,
+    TextPage,
     VersionPage,
     VersionSamplePage,
 )
@@ -91,6 +94,8 @@ _OF_MODEL = (
     *(
         "samples.plan",
         "proposed.list",
+        "texts.add",
+        "texts.list",
         "versions.list",
         "versions.activations",
         "scores.score",
@@ -441,6 +446,62 @@ PROPOSED_LIST = Operation(
     then=_each(_SAME, "proposed.delete"),
 )
 PROPOSED_DELETE = Operation("proposed.delete", "DELETE /models/{handle}/proposed", WRITE, ProposedDeleted)
+
+# ---- texts without labels --------------------------------------------------------------------------------------------
+
+_OF_TEXT = {**_SAME, "text_id": "$request.path.text_id", "key": "$response.body#/trait"}
+
+TEXTS_ADD = Operation(
+    "texts.add",
+    "POST /models/{handle}/texts",
+    WRITE,
+    TextsAdded,
+    TextsAdd,
+    transitions=("update",),
+    failures=(errors.FeatureUnavailable,),
+    then=_each(_SAME, "texts.list", "texts.decisions", "texts.delete"),
+)
+TEXTS_LIST = Operation(
+    "texts.list",
+    "GET /models/{handle}/texts",
+    OWNED_READ,
+    TextPage,
+    failures=(errors.InvalidCursor,),
+    then={
+        "texts.decide": {
+            **_SAME,
+            "text_id": "$response.body#/items/0/id",
+            "key": "warmth",
+            BODY: {"quality": 1.0},
+        }
+    },
+)
+TEXTS_DELETE = Operation("texts.delete", "DELETE /models/{handle}/texts", WRITE, TextsDeleted)
+TEXTS_DECISIONS = Operation(
+    "texts.decisions",
+    "GET /models/{handle}/texts/decisions",
+    OWNED_READ,
+    DecisionPage,
+    failures=(errors.InvalidCursor,),
+)
+TEXTS_DECIDE = Operation(
+    "texts.decide",
+    "PUT /models/{handle}/texts/{text_id}/decisions/{key}",
+    WRITE,
+    TextDecision,
+    DecisionPut,
+    transitions=("update", "edit", "use", "withdraw"),
+    failures=(errors.TextNotFound, errors.SampleChanged, errors.FeatureUnavailable),
+    then=_each(_OF_TEXT, "texts.take_back"),
+)
+TEXTS_TAKE_BACK = Operation(
+    "texts.take_back",
+    "DELETE /models/{handle}/texts/{text_id}/decisions/{key}",
+    WRITE,
+    TextDecision,
+    transitions=("edit", "withdraw"),
+    failures=(errors.TextNotFound,),
+)
 
 # ---- versions --------------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from traitbench.contract.attributes import Attribute
 from traitbench.contract.fields import Count, Returned, Unreadable, schema
+from traitbench.contract.labelling import TextDecision, UnlabelledText
 from traitbench.contract.models import Model
 from traitbench.contract.proposed import ProposedLabel
 from traitbench.contract.sample_changes import SampleChange
@@ -71,6 +72,19 @@ class SampleChangePage(Page[SampleChange]):
 
 class ProposedPage(Page[ProposedLabel]):
     """Proposed labels, newest first."""
+
+
+class TextPage(Page[UnlabelledText]):
+    """Texts without labels, sorted by id. `count` is the number of all that the model has."""
+
+    limit: Annotated[int, schema(minimum=1, maximum=LARGEST_POSITION_PAGE)]
+    count: Count
+
+
+class DecisionPage(Page[TextDecision]):
+    """Decisions about texts, sorted by id."""
+
+    limit: Annotated[int, schema(minimum=1, maximum=LARGEST_POSITION_PAGE)]
 
 
 class AttributePage(Page[Attribute]):

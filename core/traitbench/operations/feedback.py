@@ -86,31 +86,48 @@ def store_feedback(
 
     `scores` are those of the text now, by trait key; they are stored with the feedback. `by` is the name of the key.
     """
-    digest = text_hash(text)
     with writing(context.engine) as connection:
         # Checked again: the model may have changed while the text was scored.
         model = access.require_model(models.hold(connection, handle), handle)
-        rules.require("use", model)
-        check_possible(model)
-        trait_ids = _trait_ids(connection, model, verdicts)
-        rules.check_sample_count(samples.count(connection, model.id) + len(verdicts), context.settings.max_samples)
-        now = rules.now()
-        new = [
-            {
-                "trait_id": trait_ids[verdict.trait],
-                "text": text,
-                "quality": verdict.quality,
-                "provenance": "score_feedback",
-                "source_url": source_url if len(source_url or "") <= LONGEST_URL else None,
-                "content_sha256": digest,
-                "created_at": now,
-                "pending": True,
-                "score_then": scores.get(verdict.trait),
-            }
-            for verdict in verdicts
-        ]
-        _, ids = sample_changes.write(connection, model, Writes(adds=new), Author(by, now))
-        retraining.start_if_due(connection, context.runs, context.settings, model)
+        return add_to(context, connection, model, text, verdicts, scores=scores, source_url=source_url, by=by)
+
+
+def add_to(
+    context: Context,
+    connection: Connection,
+    model: ModelRow,
+    text: str,
+    verdicts: list[FeedbackItem],
+    *,
+    scores: Mapping[str, int],
+    source_url: str | None = None,
+    group: str | None = None,
+    by: str | None = None,
+) -> list[int]:
+    """Store feedback for a model that the connection has locked, as `store_feedback` does."""
+    digest = text_hash(text)
+    rules.require("use", model)
+    check_possible(model)
+    trait_ids = _trait_ids(connection, model, verdicts)
+    rules.check_sample_count(samples.count(connection, model.id) + len(verdicts), context.settings.max_samples)
+    now = rules.now()
+    new = [
+        {
+            "trait_id": trait_ids[verdict.trait],
+            "text": text,
+            "quality": verdict.quality,
+            "provenance": "score_feedback",
+            "source_url": source_url if len(source_url or "") <= LONGEST_URL else None,
+            "content_sha256": digest,
+            "created_at": now,
+            "pending": True,
+            "score_then": scores.get(verdict.trait),
+            "group": group,
+        }
+        for verdict in verdicts
+    ]
+    _, ids = sample_changes.write(connection, model, Writes(adds=new), Author(by, now))
+    retraining.start_if_due(connection, context.runs, context.settings, model)
     return ids
 
 

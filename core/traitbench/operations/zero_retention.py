@@ -31,6 +31,7 @@ from traitbench.store import (
     sample_changes,
     samples,
     text_vectors,
+    texts,
     traits,
     version_positions,
     version_samples,
@@ -77,6 +78,7 @@ def purge(connection: Connection, model_id: int) -> None:
     rejected_texts.forget(connection, model_id)
     proposed_labels.remove(connection, model_id)
     answers.purge(connection, model_id)
+    texts.remove(connection, model_id)
     replaced_samples.purge(connection, model_id)
     version_samples.purge(connection, model_id)
     version_positions.purge(connection, model_id)

@@ -24,6 +24,7 @@ from traitbench.service import (
     decisions,
     extracts,
     guards,
+    labelling,
     metrics,
     models,
     parameters,
@@ -58,6 +59,7 @@ RESOURCES = (
     extracts,
     attributes,
     proposed,
+    labelling,
     about,
     metrics,
 )

@@ -39,6 +39,7 @@ TAGS: Mapping[str, str] = {
     "models": "Create, train, copy, promote, export and delete models.",
     "traits": "What a model measures: each trait has two poles.",
     "samples": "Texts with a label, from which a model is trained.",
+    "texts": "Texts without a label, and what people decided about them.",
     "proposed": "Labels that other programs proposed; nothing is trained with them.",
     "attributes": "Which trait answers for a name that other programs use.",
     "versions": "Trained versions of a model: which one serves, and how good each one is.",

@@ -160,6 +160,23 @@ OfProposed = Annotated[
     ),
 ]
 
+OfTexts = Annotated[
+    str | None,
+    BeforeValidator(_ids),
+    Query(
+        description=f"Only the texts with these ids, at most {MOST_SAMPLES}, with commas between them. Without it, all "
+        "of them.",
+        json_schema_extra={"pattern": f"^{_IDS.pattern}$"},
+    ),
+]
+AfterText = Annotated[
+    int,
+    Field(ge=0, le=2**53 - 1),
+    BeforeValidator(_whole),
+    Query(description="Only texts with a higher id than this one."),
+]
+Everyone = Annotated[bool, BeforeValidator(_flag), Query(description="`true`: the decisions of all people, too.")]
+
 Pending = Annotated[
     bool | None,
     BeforeValidator(_flag),
@@ -247,6 +264,7 @@ PinnedHandle = Annotated[
     ),
 ]
 TraitName = Annotated[str, AfterValidator(segment), Path(description="Key or name of a trait; keys take precedence.")]
+TextId = Annotated[int, BeforeValidator(_number), Path(description="Id of a text without a label.")]
 SampleId = Annotated[int, BeforeValidator(_number), Path(description="Id of a sample.")]
 ChangeId = Annotated[int, BeforeValidator(_number), Path(description="Id of a change of samples.")]
 OwnNamespace = Annotated[str, Path(description="A namespace.", json_schema_extra={"pattern": f"^{NAMESPACE.pattern}$"})]

@@ -169,6 +169,14 @@ def some(connection: Connection, model_id: int, sample_ids: Iterable[int]) -> di
     return {sample.id: sample for sample in read if sample is not None}
 
 
+def newest_of(connection: Connection, model_id: int, trait: str, digest: str) -> Sample | None:
+    """The newest sample of a model with this text on the trait with this key."""
+    mine = (_SAMPLES.model_id == model_id, _SAMPLES.content_sha256 == digest, _TRAITS.key == trait)
+    newest = select(func.max(_SAMPLES.id)).join(tables.traits, _TRAITS.id == _SAMPLES.trait_id).where(*mine)
+    sample_id = connection.execute(newest).scalar()
+    return None if sample_id is None else some(connection, model_id, [sample_id])[sample_id]
+
+
 def held_out(connection: Connection, model_id: int, sample_ids: Sequence[int]) -> dict[int, bool]:
     """Whether each sample is a test sample, by id; samples that the model does not have are missing."""
     statement = select(_SAMPLES.id, _SAMPLES.held_out).where(_SAMPLES.model_id == model_id, _SAMPLES.id.in_(sample_ids))

@@ -474,6 +474,43 @@ proposed_labels = Table(
     sqlite_autoincrement=True,
 )
 
+# Texts that were brought to be labelled: as private as samples. They belong to a model and its forks (`store.texts`).
+texts = Table(
+    "tb_texts",
+    metadata,
+    _identity(),
+    _model_id(),
+    Column("text", Text, nullable=False),
+    Column("content_sha256", String, nullable=False),
+    # Where it is from, such as the name of a file, and what it belongs to, as in samples.
+    Column("source", Text),
+    Column("group", Text),
+    Column("added_at", Moment, nullable=False),
+    Column("by", Text),
+    UniqueConstraint("model_id", "content_sha256"),
+    Index("ix_tb_texts_model_id_id", "model_id", "id"),
+    sqlite_autoincrement=True,
+)
+
+# What each person decided about a text and the trait with this key. Without a quality, the text was skipped. `made`
+# says that the decision made its sample, which then goes with it.
+decisions = Table(
+    "tb_decisions",
+    metadata,
+    _identity(),
+    Column("text_id", _Id, ForeignKey("tb_texts.id", ondelete="CASCADE"), nullable=False),
+    Column("trait", _Name, nullable=False),
+    Column("person", String, nullable=False),
+    Column("by", Text),
+    Column("quality", Float),
+    Column("sample_id", _Id),
+    Column("made", Boolean, nullable=False),
+    Column("note", Text),
+    Column("decided_at", Moment, nullable=False),
+    UniqueConstraint("text_id", "trait", "person"),
+    sqlite_autoincrement=True,
+)
+
 # What an attribute of Perspective's wire, such as TOXICITY, means in a namespace. The alias of an archived model stays,
 # and holds again when the model is restored.
 attributes = Table(
