@@ -58,6 +58,8 @@ KEYS = (
     ("attributes list NAMESPACE", ALIAS),
     ("attributes unset NAMESPACE KINDNESS", ALIAS),
     ("proposed delete DRAFT --yes", "handle count"),
+    ("texts add DRAFT letters.txt", "handle added known count most"),
+    ("texts delete DRAFT --yes", "handle count"),
     ("activations DRAFT", "version_no activated_at cause by"),
     ("compare-versions DRAFT DRAFT", "a b verdict reason traits changed texts"),
     ("fork DRAFT NEXT", MODEL),
@@ -74,7 +76,7 @@ DOCUMENTS = {"serve", "worker", "mcp", "skill", "completion", "models card", "ex
 OTHERS = {
     *("samples import", "samples synthesize", "samples rejected", "traits discover", "extract", "promote"),
     *("key revoke", "encoder check", "encoder compare", "agreement", "audit draw", "audit answer", "read"),
-    *("proposed list", "thresholds"),
+    *("proposed list", "texts list", "thresholds"),
 }
 
 
@@ -85,6 +87,7 @@ def test_the_keys_are_there(
     ask = asking(service, tmp_path / "home", namespace)
     draft = f"{namespace}.draft"
     make_draft(client, draft)
+    Path("letters.txt").write_text("See you soon!\n", "utf-8")
     handles = {"DRAFT": draft, "FORK": f"{namespace}.fork", "NEXT": f"{namespace}.next", "COPY": f"{namespace}.copy"}
     known = {**handles, "NAMESPACE": namespace, "ID": str(client.samples.list(draft).items[0].id)}
     for line, keys in KEYS:

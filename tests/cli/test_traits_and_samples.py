@@ -267,6 +267,23 @@ def test_an_attribute_gets_an_alias_and_loses_it(ask: Ask, trained: Trained) -> 
     assert ask("attributes", "unset", namespace, "TOXICITY")[0] == 0
 
 
+def test_texts_of_a_file_are_brought_listed_and_deleted(ask: Ask, trained: Trained, tmp_path: Path) -> None:
+    file = tmp_path / "letters.csv"
+    file.write_text('id,letter\n1,"How kind, of you"\n2,\n3,How kind\n', "utf-8")
+    code, out, err = ask("texts", "add", trained.handle, str(file), "--column", "letter")
+    assert (code, out) == (0, f"Added 2 texts to {trained.handle}.\n")
+    assert "1 of 3 rows left out" in err
+    assert "2 texts were there already" in ask("texts", "add", trained.handle, str(file), "--column", "letter")[1]
+    rows = [json.loads(each) for each in ask("texts", "list", trained.handle, "--json")[1].splitlines()]
+    assert [(each["text"], each["source"]) for each in rows] == [
+        ("How kind, of you", "letters.csv"),
+        ("How kind", "letters.csv"),
+    ]
+    assert ask("texts", "delete", trained.handle)[0] == 2
+    assert ask("texts", "delete", trained.handle, str(rows[0]["id"]))[1].startswith("Deleted 1 text of")
+    assert ask("texts", "delete", trained.handle, "--yes")[1].startswith("Deleted 1 text of")
+
+
 def test_proposed_labels_are_listed_and_deleted(ask: Ask, service: Service, trained: Trained) -> None:
     author = Caller("key_author", "authoring", frozenset({trained.handle.partition(".")[0]}))
     for text in ("How kind\nof you", "Be gone \x1b[31m"):

@@ -58,6 +58,8 @@ BODIES: Mapping[Operation[Any], dict[str, Any]] = {
     operations.SAMPLES_CHANGE: {"quality": 0.5},
     operations.SAMPLES_APPLY: {"deletes": [{"id": 1}]},
     operations.SAMPLES_DELETE_MANY: {"ids": [1]},
+    operations.TEXTS_ADD: {"texts": [{"text": "x"}]},
+    operations.TEXTS_DECIDE: {"quality": 1.0},
     operations.SAMPLES_SYNTHESIZE: {"effort": "low"},
     operations.VERSIONS_TAG: {"version": "v1"},
     operations.VERSIONS_ACTIVATE: {"version": "v1"},
@@ -85,7 +87,7 @@ def parameters(described: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [each for each in described.get("parameters", ()) if "$ref" not in each]
 
 
-_VALUES = {"key": "tone", "sample_id": 1, "change_id": 1, "name": "v1", "namespace": "mine"}
+_VALUES = {"key": "tone", "sample_id": 1, "text_id": 1, "change_id": 1, "name": "v1", "namespace": "mine"}
 _TAG, _ATTRIBUTE = {"name": "best"}, {"name": "TONE"}
 _QUERIES = {operations.GUARDS_WEBHOOK: "?trait=tone&side=warm"}
 

@@ -21,6 +21,7 @@ from traitbench.operations import (
     attributes,
     bundles,
     keys,
+    labelling,
     model_runs,
     models,
     operating,
@@ -45,7 +46,7 @@ WORD = "quokkaplume"
 ON = ModelUpdate(zero_data_retention=True)
 OWNER = {
     "tb_models": "id",
-    **dict.fromkeys(("tb_keys", "tb_workers", "tb_version_positions", "tb_attributes")),
+    **dict.fromkeys(("tb_keys", "tb_workers", "tb_version_positions", "tb_attributes", "tb_decisions")),
 }
 """What tells a model's rows, where it is not `model_id`; None for tables without a model, or with those of versions."""
 
@@ -90,6 +91,9 @@ def _made(context: Context, exported: Bundle) -> str:
         f" SELECT id, 1, '{WORD}' FROM tb_sample_changes WHERE model_id = {mine}",
         "INSERT INTO tb_proposed_labels (model_id, trait, text, content_sha256, value, proposed_at)"
         f" VALUES ({mine}, 'warmth', '{WORD}', '', 1.0, 1)",
+        f"INSERT INTO tb_texts (model_id, text, content_sha256, added_at) VALUES ({mine}, '{WORD}', '', 1)",
+        "INSERT INTO tb_decisions (text_id, trait, person, quality, made, note, decided_at)"
+        f" SELECT id, 'warmth', '', 1.0, 0, '{WORD}', 1 FROM tb_texts WHERE model_id = {mine}",
         "INSERT OR REPLACE INTO tb_attributes (namespace, name, handle, trait, set_at)"
         " VALUES ('local', 'WARMTH', :handle, 'warmth', 1)",
         "UPDATE tb_models SET run_id = :handle WHERE handle = :handle",
@@ -101,7 +105,7 @@ def _made(context: Context, exported: Bundle) -> str:
     ):
         in_file(context, statement, handle=handle, words=json.dumps(words))
     holding = {"tb_traits", "tb_snapshots", "tb_rejected_texts", "tb_replaced_samples", "tb_undo_samples"}
-    assert _holding(context, handle) == holding | {"tb_proposed_labels"}
+    assert _holding(context, handle) == holding | {"tb_proposed_labels", "tb_texts", "tb_decisions"}
     return handle
 
 
@@ -127,6 +131,8 @@ def _lists(context: Context, handle: str, *, state: str) -> None:
     synthesis.rejected(context, AUTHOR, handle)
     sample_changes.history(context, AUTHOR, handle)
     proposed.list_proposed(context, AUTHOR, handle)
+    labelling.list_texts(context, AUTHOR, handle)
+    labelling.list_decisions(context, AUTHOR, handle, everyone=True)
     aliases = attributes.list_attributes(context, SCORER, "local")
     assert [*(each.name for each in aliases.items), *(row.item for row in aliases.unreadable)] == ["WARMTH"]
     sample_changes.sweep(context.engine)
@@ -143,11 +149,12 @@ def _holding(context: Context, handle: str) -> set[str]:
     """The tables with rows of the model that contain the word."""
     mine = "(SELECT id FROM tb_models WHERE handle = :handle)"
     with_id = "tb_traits tb_samples tb_kept_vectors tb_versions tb_tags tb_rejected_texts tb_replaced_samples tb_runs"
-    with_id += " tb_proposed_labels"
+    with_id += " tb_proposed_labels tb_texts"
     of = {
         "tb_models": f"id = {mine}",
         "tb_snapshots": f"version_id IN (SELECT id FROM tb_versions WHERE model_id = {mine})",
         "tb_undo_samples": f"change_id IN (SELECT id FROM tb_sample_changes WHERE model_id = {mine})",
+        "tb_decisions": f"text_id IN (SELECT id FROM tb_texts WHERE model_id = {mine})",
         "tb_vectors": f"sample_id IN (SELECT id FROM tb_samples WHERE model_id = {mine})",
         **dict.fromkeys(with_id.split(), f"model_id = {mine}"),
     }

@@ -138,7 +138,7 @@ def test_what_was_fetched_is_in_no_row_file_or_log(
     # At DEBUG it logs every row that it reads.
     caplog.set_level(logging.INFO, "sqlalchemy")
     result, address, passing = mark("told"), mark("address"), [mark("fetched"), mark("compared"), mark("extracted")]
-    suggested = mark("suggested")
+    suggested, unlabelled = mark("suggested"), mark("unlabelled")
     with (
         serve(lambda request: [_letter(request, [result, *passing])]) as site,
         fresh_settings(tmp_path / "home") as settings,
@@ -167,21 +167,28 @@ def test_what_was_fetched_is_in_no_row_file_or_log(
         assert marks_in(look(), [address, *passing]) == []
         client.scores.score("local.told", url(result), feedback={"warmth": 1})
         proposed.propose(context, AUTHOR, SCORES_SCORE, "local.told", **_verdict(suggested))
-        assert [word for word in (result, address, suggested) if not marks_in(rows(context.engine), [word])] == []
+        client.texts.add("local.told", [unlabelled], source=unlabelled)
+        [brought] = client.texts.list("local.told")
+        client.texts.decide("local.told", brought.id, "warmth", None, note=unlabelled)
+        assert [
+            word for word in (result, address, suggested, unlabelled) if not marks_in(rows(context.engine), [word])
+        ] == []
         assert client.models.update("local.told", zero_data_retention=True).zero_data_retention
-        assert marks_in(look(), [result, address, suggested, *passing]) == []
+        assert marks_in(look(), [result, address, suggested, unlabelled, *passing]) == []
         fetch()
         with pytest.raises(FeatureUnavailable):
             client.scores.score("local.told", url(result), feedback={"warmth": 1})
         with pytest.raises(FeatureUnavailable):
             proposed.propose(context, AUTHOR, SCORES_SCORE, "local.told", **_verdict(suggested))
+        with pytest.raises(FeatureUnavailable):
+            client.texts.add("local.told", [unlabelled])
         with pytest.raises(ValidationFailed):
             proposed.propose(context, AUTHOR, SCORES_SCORE, "local.told", **_verdict(f"{suggested}\0"))
-        assert marks_in(look(), [result, address, suggested, *passing]) == []
+        assert marks_in(look(), [result, address, suggested, unlabelled, *passing]) == []
     printed = capfd.readouterr()
     output = {"log": caplog.text.encode(), "stdout": printed.out.encode(), "stderr": printed.err.encode()}
     assert output["log"]
-    assert marks_in(output | files(tmp_path), [result, address, suggested, *passing]) == []
+    assert marks_in(output | files(tmp_path), [result, address, suggested, unlabelled, *passing]) == []
 
 
 def _verdict(text: str) -> dict[str, Any]:

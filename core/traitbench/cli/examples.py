@@ -86,7 +86,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "proposed delete": ("traitbench proposed delete local.tone 17", "traitbench proposed delete local.tone --yes"),
     "texts add": ("traitbench texts add local.tone letters.csv --column text",),
     "texts list": ("traitbench texts list local.tone", "traitbench texts list local.tone --json"),
-    "texts delete": ("traitbench texts delete local.tone 17", "traitbench texts delete local.tone --yes"),
+    "texts delete": ("traitbench texts delete local.tone --yes",),
     "versions untag": ("traitbench versions untag local.tone release-1",),
     "activations": ("traitbench activations local.tone",),
     "compare-versions": ("traitbench compare-versions local.tone@v1 local.tone",),

@@ -1,12 +1,14 @@
 """`traitbench texts`: add, list, delete. People label them on the page Label."""
 
+from pathlib import Path
+
 import click
 
 from traitbench.as_read import is_blank
 from traitbench.cli.options import STDIN, FileOptions, InputFile, answers, confirm, reads_file, yes
 from traitbench.cli.output import Listing, Output
 from traitbench.client import Traitbench
-from traitbench.contract.labelling import UnlabelledText
+from traitbench.contract.labelling import LONGEST_SOURCE, UnlabelledText
 from traitbench.contract.page import LARGEST_POSITION_PAGE
 from traitbench.contract.samples import LONGEST_TEXT
 from traitbench.display.text import count
@@ -36,7 +38,7 @@ def add_texts(client: Traitbench, handle: str, file: str, of_file: FileOptions) 
         of = count(left_out + len(usable), "row")
         reasons = f"unreadable, blank, or over {LONGEST_TEXT:,} characters"
         click.echo(f"{file}: {left_out:,} of {of} left out: {reasons}.", err=True)
-    added = client.texts.add(handle, usable, source=None if file == STDIN else file)
+    added = client.texts.add(handle, usable, source=None if file == STDIN else Path(file).name[:LONGEST_SOURCE])
     known = f" {count(added.known, 'text was', 'texts were')} there already." if added.known else ""
     return Output(added, f"Added {count(added.added, 'text')} to {handle}.{known}")
 

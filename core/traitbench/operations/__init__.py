@@ -3,7 +3,7 @@
 - Operations, one file for each kind; one that starts a run also holds its body: `models`, `traits`, `samples`,
   `sample_changes`, `training`, `retraining`, `discovery`, `synthesis`, `scores`, `batches`, `explanations`, `feedback`,
   `versions`, `comparisons`, `promotion` (with forks), `bundles`, `attributes`, `proposed`, `model_cards`, `keys`,
-  `backups`, `demo`.
+  `labelling`, `backups`, `demo`.
 - What several of them share: `access` (who may do what), `rules` (what a state, a size and a language model allow),
   `serving` (the version that scores and its encoder), `model_runs` (how runs begin, and when two do the same work),
   `trait_names`, `suggestions`, `bundle_checks`, `repeats` (of requests with an idempotency key).

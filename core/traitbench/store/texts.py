@@ -42,11 +42,11 @@ def owner(connection: Connection, model: ModelRow) -> ModelRow:
         origin = models.lineage(connection, model.id).forked_from
         if origin is None or parse_handle(origin).namespace != namespace:
             return model
-        found = models.find(connection, origin)
-        if found is None or found.id in seen:
+        parent = models.find(connection, origin)
+        if parent is None or parent.id in seen:
             return model
-        seen.add(found.id)
-        model = found
+        seen.add(parent.id)
+        model = parent
 
 
 # ---- texts -----------------------------------------------------------------------------------------------------------
