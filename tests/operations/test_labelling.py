@@ -76,8 +76,8 @@ def _samples(context: Context, handle: str) -> list[Sample]:
     return samples.list_samples(context, AUTHOR, handle, limit=500).items
 
 
-def _decisions(context: Context, handle: str, caller: Caller = ANA, **how: bool) -> list[TextDecision]:
-    return labelling.list_decisions(context, caller, handle, limit=5_000, **how).items
+def _decisions(context: Context, handle: str, caller: Caller = ANA, *, everyone: bool = False) -> list[TextDecision]:
+    return labelling.list_decisions(context, caller, handle, limit=5_000, everyone=everyone).items
 
 
 @ON_BOTH

@@ -5,8 +5,8 @@ from typing import Annotated
 from pydantic import Field
 
 from traitbench.contract.fields import Count, NotBlank, Quality, Readable, Received, Returned, Text, Time, schema
-from traitbench.contract.sample_changes import LONGEST_NOTE, Revision
-from traitbench.contract.samples import LONGEST_GROUP, LONGEST_TEXT, MOST_SAMPLES, Sample
+from traitbench.contract.sample_changes import Revision
+from traitbench.contract.samples import LONGEST_GROUP, LONGEST_NOTE, LONGEST_TEXT, MOST_SAMPLES, Sample
 
 MOST_TEXTS = 100_000
 """Texts without labels of one model."""
