@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.app.processes import Started, eventually, starting
 from tests.cli.asking import call
@@ -39,7 +40,7 @@ class Cluster:
 @contextmanager
 def cluster(folder: Path, settings: Settings, *, services: int, workers: int, workbench: bool) -> Iterator[Cluster]:
     """So many processes, ready; a workbench asks for a sign-in, which the secret is good for."""
-    given = {
+    given: dict[str, Any] = {
         "TRAITBENCH_DATABASE_URL": settings.database_url,
         "TRAITBENCH_ENCODER": settings.encoder or "",
         "TRAITBENCH_PUBLIC_NAMESPACES": "",

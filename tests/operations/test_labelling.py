@@ -116,6 +116,7 @@ def test_a_label_makes_a_sample_of_a_draft_with_one_call_and_goes_with_it(contex
     decision = _decide(context, handle, "how kind", 0.75, note="Polite, not warm.")
     [sample] = _samples(context, handle)
     assert (sample.id, sample.quality, sample.group) == (decision.sample_id, 0.75, "letter 1")
+    assert sample.note == decision.note
     assert (decision.by, decision.note, decision.conflict) == ("Ana", "Polite, not warm.", None)
     assert _decisions(context, handle) == [decision]
     # The same again changes nothing; another quality changes the sample, which stays the same one.

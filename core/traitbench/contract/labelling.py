@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from traitbench.contract.fields import Count, NotBlank, Quality, Readable, Received, Returned, Text, Time, schema
+from traitbench.contract.fields import Count, NotBlank, Quality, Readable, Received, Returned, Time, schema
 from traitbench.contract.sample_changes import Revision
 from traitbench.contract.samples import LONGEST_GROUP, LONGEST_NOTE, LONGEST_TEXT, MOST_SAMPLES, Sample
 
@@ -60,11 +60,12 @@ class TextsDeleted(Returned):
 class DecisionPut(Received):
     """Body of `PUT /v1/models/{handle}/texts/{text_id}/decisions/{key}`: a label, or null to skip the text.
 
-    With `replaces`, a label that somebody else gave the same text is changed, if its sample still has that revision.
+    The `note` says why, and is that of the sample too. With `replaces`, a label that somebody else gave the same text
+    is changed, if its sample still has that revision.
     """
 
     quality: Quality | None = None
-    note: Annotated[Text, Field(max_length=LONGEST_NOTE)] | None = None
+    note: Annotated[NotBlank, Field(max_length=LONGEST_NOTE)] | None = None
     replaces: Revision | None = None
 
 

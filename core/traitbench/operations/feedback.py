@@ -102,6 +102,7 @@ def add_to(
     scores: Mapping[str, int],
     source_url: str | None = None,
     group: str | None = None,
+    note: str | None = None,
     by: str | None = None,
 ) -> list[int]:
     """Store feedback for a model that the connection has locked, as `store_feedback` does."""
@@ -123,6 +124,7 @@ def add_to(
             "pending": True,
             "score_then": scores.get(verdict.trait),
             "group": group,
+            "note": note,
         }
         for verdict in verdicts
     ]

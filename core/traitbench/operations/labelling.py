@@ -8,6 +8,7 @@ See core/docs/contract.md, "Texts without labels".
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from sqlalchemy import Connection
@@ -127,28 +128,16 @@ def decide(
     points = _scores(context, caller, handle, text_id, trait, body, request_id=request_id)
     with access.to_change(context, caller, operations.TEXTS_DECIDE, handle) as (connection, model):
         rules.require("update", model)
-        owner = texts.owner(connection, model)
-        _check_stores(model, owner)
-        text = _text(connection, model, owner, text_id)
-        key = access.trait_of(connection, model, trait).key
-        before = texts.decided(connection, text.id, key, caller.person)
+        _check_stores(model, texts.owner(connection, model))
+        at = _at(context, connection, caller, model, text_id, trait)
         if body.quality is None:
-            _unmake(context, connection, caller, model, before)
+            _unmake(at)
             labelled = _Labelled(None)
         else:
-            labelled = _label(context, connection, caller, model, text, key, body, before, points)
-        decision = texts.decide(
-            connection,
-            text.id,
-            key,
-            caller.person,
-            by=caller.label,
-            now=rules.now(),
-            quality=body.quality,
-            sample_id=labelled.sample_id,
-            made=labelled.made,
-            note=body.note,
-        )
+            labelled = _label(at, body.quality, body, points)
+        own = (at.text.id, at.trait, caller.person)
+        said = {"quality": body.quality, "note": body.note, "by": caller.label, "decided_at": rules.now()}
+        decision = texts.decide(connection, *own, {**said, "sample_id": labelled.sample_id, "made": labelled.made})
     return decision.model_copy(update={"conflict": labelled.conflict})
 
 
@@ -158,87 +147,85 @@ def take_back(context: Context, caller: Caller, handle: str, text_id: int, trait
     Raise `TextNotFound` if there is none.
     """
     with access.to_change(context, caller, operations.TEXTS_TAKE_BACK, handle) as (connection, model):
-        owner = texts.owner(connection, model)
-        text = _text(connection, model, owner, text_id)
-        key = access.trait_of(connection, model, trait).key
-        before = texts.decided(connection, text.id, key, caller.person)
-        if before is None:
+        at = _at(context, connection, caller, model, text_id, trait)
+        if at.before is None:
             raise TextNotFound(
-                f"You have decided nothing about text {text_id} and {rules.quoted(key)}.",
-                details={"text_id": text_id, "trait": key},
+                f"You have decided nothing about text {text_id} and {rules.quoted(at.trait)}.",
+                details={"text_id": text_id, "trait": at.trait},
             )
-        shown = texts.decision(connection, before.id)
-        _unmake(context, connection, caller, model, before)
-        texts.take_back(connection, before.id)
+        shown = texts.decision(connection, at.before.id)
+        _unmake(at)
+        texts.take_back(connection, at.before.id)
     return shown
 
 
-def _label(
-    context: Context,
-    connection: Connection,
-    caller: Caller,
-    model: ModelRow,
-    text: UnlabelledText,
-    trait: str,
-    body: DecisionPut,
-    before: Decided | None,
-    points: Mapping[str, int],
-) -> _Labelled:
+@dataclass(frozen=True)
+class _At:
+    """A text and the key of a trait of a locked model, and what the caller has decided about them before."""
+
+    context: Context
+    connection: Connection
+    caller: Caller
+    model: ModelRow
+    text: UnlabelledText
+    trait: str
+    before: Decided | None
+
+
+def _at(context: Context, connection: Connection, caller: Caller, model: ModelRow, text_id: int, trait: str) -> _At:
+    text = _text(connection, model, text_id)
+    key = access.trait_of(connection, model, trait).key
+    before = texts.decided(connection, text.id, key, caller.person)
+    return _At(context, connection, caller, model, text, key, before)
+
+
+def _label(at: _At, quality: float, body: DecisionPut, points: Mapping[str, int]) -> _Labelled:
     """Make the label a sample, or change the sample that has it."""
-    quality = body.quality or 0.0
-    there = stored_samples.newest_of(connection, model.id, trait, text.content_sha256)
+    there = stored_samples.newest_of(at.connection, at.model.id, at.trait, at.text.content_sha256)
     if there is None:
-        return _Labelled(_make(context, connection, caller, model, text, trait, quality, points), made=True)
-    own = before is not None and before.made and before.sample_id == there.id
+        return _Labelled(_make(at, quality, body.note, points), made=True)
+    own = at.before is not None and at.before.made and at.before.sample_id == there.id
     if abs(there.quality - quality) < _SAME:
         return _Labelled(there.id, made=own)
     if not own and body.replaces is None:
         return _Labelled(None, conflict=there)
     if not own and body.replaces != there.revision:
         raise SampleChanged(
-            f"The sample {there.id} of {model.handle} was changed meanwhile. Nothing was changed.",
+            f"The sample {there.id} of {at.model.handle} was changed meanwhile. Nothing was changed.",
             details={"samples": [there.model_dump(mode="json")]},
         )
-    _change(connection, caller, model, there, Writes(updates={there.id: {"quality": quality}}))
+    _change(at, there, Writes(updates={there.id: {"quality": quality, "note": body.note}}))
     return _Labelled(there.id, made=own)
 
 
-def _make(
-    context: Context,
-    connection: Connection,
-    caller: Caller,
-    model: ModelRow,
-    text: UnlabelledText,
-    trait: str,
-    quality: float,
-    points: Mapping[str, int],
-) -> int:
+def _make(at: _At, quality: float, note: str | None, points: Mapping[str, int]) -> int:
     """Make a text a sample of a draft, or feedback for a model with a version; return the id."""
-    if model.active_version_id is None:
-        sample = SampleInput(trait=trait, text=text.text, quality=quality, group=text.group)
-        author, most = samples.author(caller), context.settings.max_samples
-        return samples.add_to(connection, model, [sample], [text.content_sha256], most=most, author=author).ids[0]
-    verdicts = [FeedbackItem(trait, quality)]
-    [sample_id] = feedback.add_to(
-        context, connection, model, text.text, verdicts, scores=points, by=caller.label, group=text.group
-    )
+    context, text = at.context, at.text
+    if at.model.active_version_id is None:
+        sample = SampleInput(trait=at.trait, text=text.text, quality=quality, group=text.group, note=note)
+        author, most = samples.author(at.caller), context.settings.max_samples
+        return samples.add_to(at.connection, at.model, [sample], [text.content_sha256], most=most, author=author).ids[0]
+    said = {"group": text.group, "note": note, "by": at.caller.label}
+    verdicts = [FeedbackItem(at.trait, quality)]
+    [sample_id] = feedback.add_to(context, at.connection, at.model, text.text, verdicts, scores=points, **said)
     return sample_id
 
 
-def _unmake(context: Context, connection: Connection, caller: Caller, model: ModelRow, before: Decided | None) -> None:
-    """Delete the sample that a decision made, as long as it has that label."""
-    if before is None or not before.made or before.sample_id is None:
+def _unmake(at: _At) -> None:
+    """Delete the sample that the decision before made, as long as it has that label."""
+    before = at.before
+    if before is None or not before.made or before.sample_id is None or before.quality is None:
         return
-    there = stored_samples.some(connection, model.id, [before.sample_id]).get(before.sample_id)
-    if there is not None and before.quality is not None and abs(there.quality - before.quality) < _SAME:
-        _change(connection, caller, model, there, Writes(deletes=[there.id]))
+    there = stored_samples.some(at.connection, at.model.id, [before.sample_id]).get(before.sample_id)
+    if there is not None and abs(there.quality - before.quality) < _SAME:
+        _change(at, there, Writes(deletes=[there.id]))
 
 
-def _change(connection: Connection, caller: Caller, model: ModelRow, sample: Sample, writes: Writes) -> None:
-    rules.require("withdraw" if sample.pending else "edit", model)
-    sample_changes.write(connection, model, writes, samples.author(caller))
-    if model.state != "ready":
-        rules.edited(connection, model)
+def _change(at: _At, sample: Sample, writes: Writes) -> None:
+    rules.require("withdraw" if sample.pending else "edit", at.model)
+    sample_changes.write(at.connection, at.model, writes, samples.author(at.caller))
+    if at.model.state != "ready":
+        rules.edited(at.connection, at.model)
 
 
 def _scores(
@@ -249,7 +236,7 @@ def _scores(
         return {}
     with access.to_read(context, caller, operations.TEXTS_DECIDE, handle) as (connection, model):
         access.trait_of(connection, model, trait)
-        text = _text(connection, model, texts.owner(connection, model), text_id)
+        text = _text(connection, model, text_id)
     if model.active_version_id is None:
         return {}
     served = serving.now(context, model.handle, None)
@@ -257,7 +244,8 @@ def _scores(
     return scores.card_of(context, served, text.text, None, request_id=request_id).scores
 
 
-def _text(connection: Connection, model: ModelRow, owner: ModelRow, text_id: int) -> UnlabelledText:
+def _text(connection: Connection, model: ModelRow, text_id: int) -> UnlabelledText:
+    owner = texts.owner(connection, model)
     text = texts.find(connection, owner.id, text_id) if 0 < text_id < _LARGEST_ID else None
     if text is None:
         raise TextNotFound(f"The model {model.handle} has no text {text_id} to label.", details={"text_id": text_id})

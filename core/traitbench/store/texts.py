@@ -6,7 +6,6 @@ fork works on the same list. A fork in another namespace has a list of its own.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, delete, func, select
@@ -132,19 +131,9 @@ def decision(connection: Connection, decision_id: int) -> TextDecision:
     return one_of(lambda: _decision(connection.execute(statement).one()), "The decision")
 
 
-def decide(
-    connection: Connection,
-    text_id: int,
-    trait: str,
-    person: str,
-    *,
-    by: str | None,
-    now: datetime,
-    **fields: Any,
-) -> TextDecision:
-    """Store a decision, which replaces the one before; `fields` are its columns."""
+def decide(connection: Connection, text_id: int, trait: str, person: str, values: Mapping[str, Any]) -> TextDecision:
+    """Store the other columns of a decision, which replaces the one before."""
     own = {"text_id": text_id, "trait": trait, "person": person}
-    values = {"by": by, "decided_at": now, **fields}
     statement = insert(connection, tables.decisions).values(**own, **values)
     statement = statement.on_conflict_do_update(index_elements=[*own], set_=values).returning(_DECISIONS.id)
     return decision(connection, connection.execute(statement).scalar_one())
