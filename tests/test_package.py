@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import re
 import subprocess
 import sys
@@ -17,11 +18,14 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import traitbench
+from tests.conftest import Service
 from tests.docs.markdown import codes, read, table
 from tests.modules import NAMES_OF_OTHERS, ROOT
 from traitbench.install import EXTRA_OF, advice, install_line
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+PYPROJECT, CLIENT = (tomllib.loads((ROOT / each / "pyproject.toml").read_text("utf-8")) for each in ("", "core/client"))
+PROJECT = PYPROJECT["project"]
+IN_CLIENT = CLIENT["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"].values()
 EXTRAS = PROJECT["optional-dependencies"]
 
 
@@ -29,12 +33,57 @@ def test_the_wheel_of_the_earlier_default_belongs_to_this_release() -> None:
     """Its graph is that of one release, so another release would not use it."""
     other = tomllib.loads((ROOT / "core/minilm/pyproject.toml").read_text("utf-8"))["project"]
     assert other["version"] == PROJECT["version"]
-    assert other["dependencies"] == [f"traitbench=={PROJECT['version']}"]
+    assert other["dependencies"] == [f"traitbench[encoders]=={PROJECT['version']}"]
 
 
-def fresh(program: str) -> str:
+# ---- the client as a distribution of its own -------------------------------------------------------------------------
+
+
+def test_each_file_of_the_package_is_in_one_distribution_of_this_release() -> None:
+    excluded = {each.removeprefix("/") for each in PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["exclude"]}
+    assert {f"core/{name}" for name in IN_CLIENT} == excluded - {"core/docs/pictures"}
+    assert all((ROOT / "core" / name).exists() for name in IN_CLIENT)
+    assert CLIENT["project"]["version"] == PROJECT["version"]
+    assert set(CLIENT["project"]["dependencies"]) < set(PROJECT["dependencies"])
+
+
+@pytest.fixture(scope="module")
+def client_alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files of `traitbench-client` and no others."""
+    folder = tmp_path_factory.mktemp("client")
+    for name in IN_CLIENT:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).symlink_to(ROOT / "core" / name)
+    return folder
+
+
+def test_the_client_works_alone_and_says_what_the_rest_needs(client_alone: Path, service: Service) -> None:
+    others = brought([*PROJECT["dependencies"], "traitbench[encoders,notebook]"]) - {"httpx", "pydantic"}
+    absent = [name for name, brings in distributions().items() if others & {canonicalize_name(each) for each in brings}]
+    program = (
+        "import sys\n"
+        f"for name in {absent!r}:\n"
+        "    sys.modules[name] = None\n"
+        "import traitbench as tb\n"
+        f"client = tb.Client({service.base_url!r}, {service.issue()!r})\n"
+        "print(tb.__file__, client.health().status, client.models.list()._repr_html_())\n"
+        "for name in tb.__all__:\n"
+        "    try: getattr(tb, name)\n"
+        "    except ModuleNotFoundError as error: print(name, error)\n"
+    )
+    first, *missing = fresh(program, PYTHONPATH=str(client_alone)).splitlines()
+    assert first == f"{client_alone / 'traitbench' / '__init__.py'} ok None"
+    assert {line.partition(" ")[0] for line in missing} == {
+        *("ScoreCard", "Scorer", "UDF", "charts", "corpus", "diff", "load", "read_table", "score", "share")
+    }
+    for line in missing:
+        assert line.endswith(install_line(*(["notebook"] if line.startswith("charts") else [])))
+
+
+def fresh(program: str, **environment: str) -> str:
     """What a program prints in an interpreter of its own."""
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    given = {**os.environ, **environment}
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=given).stdout
 
 
 def test_importing_the_package_loads_nothing_else() -> None:

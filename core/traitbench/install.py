@@ -33,11 +33,14 @@ EXTRA_OF: Mapping[str, str] = {
     "sqlalchemy": "service",
     "starlette": "service",
     "streamlit": "workbench",
+    "tokenizers": "encoders",
     "trafilatura": "service",
     "traitlets": "notebook",
     "ulid": "service",
     "uvicorn": "service",
 }
+
+_NOT_IN_CLIENT = "traitbench.scoring"
 
 
 def require(module: str) -> None:
@@ -48,8 +51,10 @@ def require(module: str) -> None:
 
 
 def advice(error: ModuleNotFoundError) -> str | None:
-    """What to install for a module that is missing; None when no extra installs it."""
+    """What to install for a module that is missing; None when neither the rest of Traitbench nor an extra has it."""
     module = (error.name or "").partition(".")[0]
+    if module == "traitbench" and find_spec(_NOT_IN_CLIENT) is None:
+        return f"{error.name} is not in traitbench-client. Install the rest of Traitbench with: {install_line()}"
     extra = EXTRA_OF.get(module)
     return extra and f"The package {module} is not installed. Install it with: {install_line(extra)}"
 
@@ -57,9 +62,9 @@ def advice(error: ModuleNotFoundError) -> str | None:
 def install_line(*extras: str) -> str:
     """Return the command that adds extras to this copy, from where it was installed (PEP 610).
 
-    Traitbench is on no registry: a copy of unknown origin needs a wheel, which `make wheel` in a checkout builds.
+    Traitbench is on no registry: a copy of unknown origin needs the wheels that `make wheel` in a checkout builds.
     """
-    names = ",".join(extras)
+    names = f"[{','.join(extras)}]" if extras else ""
     try:
         origin = json.loads(distribution("traitbench").read_text("direct_url.json") or "{}")
     except (PackageNotFoundError, ValueError):
@@ -67,6 +72,7 @@ def install_line(*extras: str) -> str:
     url = urlsplit(origin.get("url", ""))
     path = Path(url2pathname(url.path))
     if url.scheme != "file" or not path.exists():
-        return f"make wheel, in a checkout of Traitbench, then pip install 'dist/FILE.whl[{names}]'"
+        files = f'dist/traitbench_client-*.whl "$(ls dist/traitbench-*.whl){names}"'
+        return f"make wheel, in a checkout of Traitbench, then pip install {files}"
     editable = "-e " if origin.get("dir_info", {}).get("editable") else ""
-    return f"pip install {editable}'{path}[{names}]'"
+    return f"pip install {editable}'{path}{names}'"

@@ -261,7 +261,7 @@ def test_a_card_of_one_trait_has_no_composite() -> None:
 
 def test_a_listing_shows_the_page_in_hand_and_says_that_there_is_more() -> None:
     pages = Pages(lambda _: ModelPage.model_construct(items=[model("Letters")], limit=1, next_cursor="b"))
-    text = Page(pages._repr_html_()).text
+    text = Page(not_none(pages._repr_html_())).text
     assert "Letters" in text
     assert "more pages" in text
 

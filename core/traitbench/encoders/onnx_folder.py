@@ -13,11 +13,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
 
 from traitbench.encoders import FULL, EncoderUnavailable, Part, Vectors, check_mode, counted_apart, folder, tokens
 from traitbench.encoders.reading import SHIFTED, Reading, pooled
@@ -29,6 +28,9 @@ from traitbench.encoders.table import WORDLLAMA
 from traitbench.encoders.tokens import in_slices, join
 from traitbench.install import advice
 from traitbench.scoring.inputs import unit
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 FIRST_RECIPE, RECIPE = "onnx-1", "onnx-2"
 WIDEST = 8_192
@@ -359,7 +361,7 @@ def _kind(source: folder.Folder) -> str:
     return "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in kind[:24].lower()) or "model"
 
 
-def _marks(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
+def _marks(tokenizer: "Tokenizer") -> tuple[list[int], list[int]]:
     """The special tokens that the tokenizer puts before and after a text."""
     try:
         encoded: Any = tokenizer.encode("a", add_special_tokens=True)

@@ -60,16 +60,18 @@ def load_encoder_of(wanted: "NamedEncoder", *, configured: str | None, cache: Pa
 
     Raise `EncoderUnavailable` if none of them is that encoder.
     """
-    for name in filter(None, (configured, _likely(wanted.id), *NAMES)):
+    likely, way_out = _likely(wanted.id), "Set TRAITBENCH_ENCODER to it."
+    for name in filter(None, (configured, likely, *NAMES)):
         try:
             encoder = load_encoder(name, cache=cache)
-        except EncoderUnavailable:
+        except EncoderUnavailable as error:
+            way_out = str(error) if name == likely else way_out
             continue
         if encoder.digest == wanted.digest:
             return encoder
     raise EncoderUnavailable(
         f"A version was trained with the encoder {wanted.id} ({wanted.digest[:12]}), which is not installed here."
-        " Set TRAITBENCH_ENCODER to it."
+        f" {way_out}"
     )
 
 

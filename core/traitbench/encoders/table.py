@@ -6,13 +6,16 @@ of the published files. The package is not imported, because its loader looks fo
 """
 
 from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import safetensors.numpy
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
 
 from traitbench.encoders import packaged, tokens
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 DISTRIBUTION = "wordllama"
 # Only these two files: the package itself requires others that nothing here uses.
@@ -45,7 +48,7 @@ class TokenTable:
     def __init__(
         self,
         rows: NDArray[np.generic],
-        tokenizer: Tokenizer,
+        tokenizer: "Tokenizer",
         *,
         row_of: NDArray[np.int64] | None = None,
         weights: NDArray[np.float64] | None = None,

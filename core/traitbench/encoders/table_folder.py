@@ -10,12 +10,11 @@ A table in the layout of model2vec without settings has the first recipe, as in 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import safetensors.numpy
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
 
 from traitbench.encoders import EncoderUnavailable, Part, reading, tokens
 from traitbench.encoders.folder import MODEL, Folder
@@ -24,6 +23,9 @@ from traitbench.encoders.minilm import MiniLM
 from traitbench.encoders.minilm_full import MiniLMFull
 from traitbench.encoders.static import Static
 from traitbench.encoders.table import TokenTable
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 FIRST_RECIPE, RECIPE, FULL_RECIPE = "table-wsn-1", "table-wsn-2", "full-table-1"
 WIDEST = 8_192
@@ -169,7 +171,7 @@ def _weights(folder: Folder, tensors: Tensors, count: int) -> NDArray[np.float64
     return weights.astype(np.float64)
 
 
-def _unknown(folder: Folder, tokenizer: Tokenizer) -> int | None:
+def _unknown(folder: Folder, tokenizer: "Tokenizer") -> int | None:
     """The tokenizer's token for unknown words, if it has one."""
     name = json.loads(folder.contents["tokenizer.json"]).get("model", {}).get("unk_token")
     token: int | None = tokenizer.token_to_id(name) if isinstance(name, str) else None

@@ -3,13 +3,17 @@
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
 
 from traitbench.encoders import EncoderUnavailable, Vectors
+from traitbench.install import advice
 from traitbench.scoring.inputs import unit
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
 
 # A call takes a fraction of a millisecond while other threads encode other texts, so the package's own threads would
 # only add overhead. It reads this variable at every call.
@@ -20,8 +24,15 @@ _BEGINS_A_WORD = ("\u2581", "\u0120")
 _WORD = re.compile("[a-z]{3,}")
 
 
-def plain(content: bytes, *, name: str = "tokenizer.json") -> Tokenizer:
-    """The tokenizer with this file content, without truncation and padding."""
+def plain(content: bytes, *, name: str = "tokenizer.json") -> "Tokenizer":
+    """The tokenizer with this file content, without truncation and padding.
+
+    Raise `EncoderUnavailable` if it cannot be read or the package, which the default encoder does without, is missing.
+    """
+    try:
+        from tokenizers import Tokenizer
+    except ModuleNotFoundError as error:
+        raise EncoderUnavailable(advice(error) or str(error)) from None
     try:
         tokenizer = Tokenizer.from_buffer(content)
     except Exception as error:  # the package raises plain Exception
@@ -36,7 +47,7 @@ def unusable(error: Exception) -> EncoderUnavailable:
     return EncoderUnavailable(f"tokenizer.json fails on a first text: {error}. Save the model's own tokenizer.")
 
 
-def words(tokenizer: Tokenizer) -> list[str]:
+def words(tokenizer: "Tokenizer") -> list[str]:
     """The tokens that look like a whole word, by token id, which is mostly by frequency.
 
     If tokens can mark the beginning of a word, only such tokens count; some of them then begin a longer word.
