@@ -74,7 +74,7 @@ def test_the_client_works_alone_and_says_what_the_rest_needs(client_alone: Path,
     first, *missing = fresh(program, PYTHONPATH=str(client_alone)).splitlines()
     assert first == f"{client_alone / 'traitbench' / '__init__.py'} ok None"
     assert {line.partition(" ")[0] for line in missing} == {
-        *("ScoreCard", "Scorer", "UDF", "charts", "corpus", "diff", "load", "read_table", "score", "share")
+        *("ScoreCard", "Scorer", "UDF", "charts", "corpus", "diff", "load", "overview", "read_table", "score", "share")
     }
     for line in missing:
         assert line.endswith(install_line(*(["notebook"] if line.startswith("charts") else [])))

@@ -40,7 +40,7 @@ EXTRA_OF: Mapping[str, str] = {
     "uvicorn": "service",
 }
 
-_NOT_IN_CLIENT = "traitbench.scoring"
+_NOT_IN_CLIENT = Path(__file__).with_name("scoring")
 
 
 def require(module: str) -> None:
@@ -53,7 +53,7 @@ def require(module: str) -> None:
 def advice(error: ModuleNotFoundError) -> str | None:
     """What to install for a module that is missing; None when neither the rest of Traitbench nor an extra has it."""
     module = (error.name or "").partition(".")[0]
-    if module == "traitbench" and find_spec(_NOT_IN_CLIENT) is None:
+    if module == "traitbench" and not _NOT_IN_CLIENT.exists():
         return f"{error.name} is not in traitbench-client. Install the rest of Traitbench with: {install_line()}"
     extra = EXTRA_OF.get(module)
     return extra and f"The package {module} is not installed. Install it with: {install_line(extra)}"

@@ -1,5 +1,7 @@
 """What every encoder guarantees, and which encoder is chosen."""
 
+import os
+import shutil
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.contexts import link_cache
 from tests.encoders.folders import onnx_folder
 from tests.real_encoder import KEPT
 from tests.size import sized
@@ -172,7 +173,7 @@ def test_requesting_an_encoder_without_its_package_names_the_package(
 def test_a_version_whose_encoder_lacks_a_package_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    link_cache(tmp_path)
+    shutil.copytree(KEPT, tmp_path / "cache", copy_function=os.symlink)
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     wanted = EncoderIdentity(id="static-wsn-2", dimension=768, digest="0" * 64)
     with pytest.raises(EncoderUnavailable, match=r"which is not installed here\. .*tokenizers.*\[encoders\]'$"):

@@ -54,7 +54,7 @@ def listing(items: Sequence[object], *, more: bool = False) -> str:
 
 
 def or_plain(draw: Callable[..., str], *given: Any, **options: Any) -> str | None:
-    """Return the HTML, or None where its library is missing, as with `traitbench-client`: a notebook shows plain text."""
+    """Return the HTML, or None where its library is missing, as in `traitbench-client`: then a notebook shows text."""
     try:
         return draw(*given, **options)
     except ModuleNotFoundError:
@@ -142,4 +142,4 @@ _PIECES: Mapping[type[Wire], tuple[str, Callable[[Any], tuple[Any, ...]]]] = {
 _LISTINGS: Mapping[type[Wire], str] = {Model: "models", Trait: "traits", Sample: "samples", Version: "versions"}
 
 # Set from here, so that the types need not know how they are drawn.
-Wire._repr_html_ = lambda answer: or_plain(html, answer)  # type: ignore[method-assign]
+Wire._repr_html_ = lambda answer: or_plain(html, answer)  # type: ignore[assignment, method-assign]
