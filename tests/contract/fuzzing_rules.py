@@ -41,7 +41,9 @@ KNOWN_TO_THE_SERVICE = {
     "int_too_long",  # in free-form objects
     # Which words of a question are those of a trait, and whether a state has any text.
     *("no_trait_named", "several_traits_named", "poles_not_named", "both_poles", "negated_pole", "too_long"),
-    *("blank", "image"),
+    *("blank", "image", "value_error of texts"),
+    "invalid_parameter side",  # which poles a trait has
+    "too_short of adds",  # nothing to add, update or delete
 }
 
 
@@ -70,13 +72,16 @@ def filter_failure(context: HookContext, failure: Failure, case: "OpenApiCase", 
 
 def _reasons(response: Response) -> set[str]:
     error = response.json()["error"]
+    if error["code"] == "invalid_parameter":
+        return {f"invalid_parameter {error['details']['parameter']}"}
     if error["code"] != "validation_failed":
         return {error["code"]}
     return {_reason(fault["type"], fault["loc"]) for fault in error["details"]["errors"]}
 
 
 def _reason(kind: str, loc: list[str | int]) -> str:
-    return f"{kind} of {loc[-1] if loc else 'all'}" if kind == "value_error" else kind
+    field = next((each for each in reversed(loc) if isinstance(each, str)), "all")
+    return f"{kind} of {field}" if kind in ("value_error", "too_short") else kind
 
 
 def _has_a_neighbour(case: "OpenApiCase") -> bool:

@@ -86,6 +86,7 @@ ROWS = [
     row("unsupported_media_type", 415, "POST /v1/models", data={"handle": "mine.z"}),
     row("validation_failed", 422, "POST /v1/models", {"handle": "mine.z", "max_depth": 4}),
     row("validation_failed", 422, "PATCH /v1/models/mine.draft", {"state": "ready"}),
+    row("validation_failed", 422, "PATCH /v1/models/mine.draft", {"main_trait": ""}),
     row("validation_failed", 422, "POST /v1/models/mine.draft/train", {"effort": "xhigh"}),
     row(
         "validation_failed",

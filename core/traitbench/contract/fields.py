@@ -20,8 +20,12 @@ _PLAIN = {
     "union_tag_invalid": "Input should have one of the types that are described",
     "union_tag_not_found": "Input should have a type",
 }
-_COUNTED = frozenset({"Dictionary", "List"})
-"""What pydantic calls an object and a list of JSON when it has too many or too few items."""
+_COUNTED: Mapping[Any, tuple[str, str]] = {
+    "Dictionary": ("Input", "item"),
+    "List": ("Input", "item"),
+    "Value": ("String", "character"),  # that another validator checked before its length
+}
+"""What pydantic calls an object, a list and a string that are too long or too short, and what it counts."""
 
 
 class Wire(BaseModel):
@@ -98,11 +102,11 @@ def plainly(problem: Mapping[str, Any]) -> str:
     context = problem.get("ctx", {})
     if context.get("pattern") == _NO_SPACE:
         return "Input should not be blank"
-    if context.get("field_type") == "Value":  # a string that another validator checked before its length
-        return f"String should have at most {context['max_length']} characters, not {context['actual_length']}"
-    if context.get("field_type") in _COUNTED:
+    if counted := _COUNTED.get(context.get("field_type")):
         side, bound = ("most", "max_length") if problem["type"] == "too_long" else ("least", "min_length")
-        return f"Input should have at {side} {context[bound]} {'item' if context[bound] == 1 else 'items'}"
+        subject, unit = counted
+        more = f", not {context['actual_length']}" if subject == "String" else ""
+        return f"{subject} should have at {side} {context[bound]} {unit}{'' if context[bound] == 1 else 's'}{more}"
     return _PLAIN.get(problem["type"]) or str(problem["msg"]).removeprefix("Value error, ")
 
 

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from traitbench.contract.batches import MOST_TEXTS
+from traitbench.contract.comparisons import PINNED
 from traitbench.contract.decisions import Content, Probability
-from traitbench.contract.fields import Integral, Lenient, NotBlank, Received, Returned, Text
+from traitbench.contract.fields import Integral, Lenient, NotBlank, Received, Returned, Text, schema
 
 FROM_MIDDLE = 50
 FromScore = Annotated[int, Field(alias="from", ge=0, le=100), Integral]
@@ -22,7 +23,7 @@ class GuardrailParameters(Received):
     `model` is a handle, which may be pinned with `@vN` or `@tag`.
     """
 
-    model: Text
+    model: Annotated[Text, schema(pattern=PINNED)]
     trait: NotBlank
     block: NotBlank
     from_: FromScore = FROM_MIDDLE
