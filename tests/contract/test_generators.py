@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import time
 from pathlib import Path
@@ -9,12 +10,14 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.conftest import COLD, WARM, Service
+from tests.conftest import COLD, WARM, Service, Trained
+from tests.docs.markdown import DOCS
 from tests.doors.environments import node_with, output_of, python_with
 from traitbench.client import Traitbench
 
 pytestmark = pytest.mark.soak  # other people's programs, from the registries
 
+TYPESCRIPT = ("openapi-typescript@7.13.0", "openapi-fetch@0.17.0", "typescript@5", "@types/node@20")
 GENERATOR, REDOCLY, SPECTRAL = "openapi-python-client==0.29.1", "@redocly/cli@2.77.0", "@stoplight/spectral-cli@6.16.3"
 TEXT = "Thank you, you are so kind."
 MOST_FILES = 250
@@ -69,6 +72,29 @@ def test_a_generated_client_is_small_and_trains_and_scores(
     given = {"url": service.base_url, "key": service.issue(namespaces=[namespace]), "handle": handle}
     printed = output_of(python, ROUND, json.dumps({**given, "samples": samples, "text": TEXT}), folder=folder)
     assert json.loads(printed) == {"scores": client.scores.score(handle, TEXT).scores, "code": "handle_taken"}
+
+
+def test_the_lines_for_typescript_compile_and_score(service: Service, trained: Trained, tmp_path: Path) -> None:
+    [program] = re.findall(r"```ts\n(.*?)```", (DOCS / "api.md").read_text("utf-8"), re.DOTALL)
+    node, folder = node_with(tmp_path / "typescript", *TYPESCRIPT), tmp_path / "typescript"
+    (folder / "package.json").write_text('{"type": "module"}')
+    (folder / "main.ts").write_text(program.replace("demo.support-tone", trained.handle), "utf-8")
+    commands = folder / "node_modules" / ".bin"
+    document = str(_document(service, tmp_path, doors=False))
+    strictly = ("--strict", "--target", "es2022", "--module", "nodenext", "--types", "node")
+    for command in (
+        [str(commands / "openapi-typescript"), document, "--default-non-nullable=false", "-o", "traitbench.d.ts"],
+        [str(commands / "tsc"), *strictly, "main.ts"],
+    ):
+        done = subprocess.run([*node, *command], cwd=folder, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    key = service.issue(namespaces=[trained.handle.partition(".")[0]])
+    environment = {"TRAITBENCH_API_URL": service.base_url, "TRAITBENCH_API_KEY": key, "PATH": os.environ["PATH"]}
+    printed = subprocess.run(
+        [*node, "main.js"], cwd=folder, env=environment, capture_output=True, text=True, check=True
+    )
+    detail = trained.client.scores.score(trained.handle, "Thank you for waiting.").detail["warmth"]
+    assert printed.stdout == f"warmth {detail.score} {detail.confidence}\n"
 
 
 def test_linters_find_no_error(service: Service, tmp_path: Path) -> None:
