@@ -41,7 +41,9 @@ KNOWN_TO_THE_SERVICE = {
     "int_too_long",  # in free-form objects
     # Which words of a question are those of a trait, and whether a state has any text.
     *("no_trait_named", "several_traits_named", "poles_not_named", "both_poles", "negated_pole", "too_long"),
-    *("blank", "image", "value_error of texts"),
+    *("blank", "image"),
+    *("value_error of texts", "value_error of text"),  # a text of characters that nobody sees
+    "duplicate_sample",  # a change that names a sample twice
     "invalid_parameter side",  # which poles a trait has
     "too_short of adds",  # nothing to add, update or delete
 }
