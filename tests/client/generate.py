@@ -28,7 +28,8 @@ _RULES = tuple(
         (r"\bawait AsyncPages\.begin\(", "Pages("),
         (r"\b(?:async|await) ", ""),
         (r"\b__a(iter|enter|exit)__\b", r"__\1__"),
-        (r"\ba(read|close|iter_bytes)\(", r"\1("),
+        (r"\bIterable\[str\] \| AsyncIterable\[str\]", "Iterable[str]"),
+        (r"\ba(read|close|iter_bytes|iter_of|next)\b", r"\1"),
         (r"\bAsync(\w+)", r"\1"),
         (r"\bbetween tasks\b", "between threads"),
     )

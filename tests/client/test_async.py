@@ -2,12 +2,15 @@
 
 import asyncio
 import inspect
+import json
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
 import pytest
 
 from tests.client.generate import made
+from tests.client.test_batches import LINES, card
 from tests.client.weather import HEALTHY, Weather
 from tests.conftest import Service, make_draft
 from traitbench.client import AsyncClient, Client, Traitbench
@@ -27,6 +30,23 @@ def test_both_clients_have_the_same_methods_and_arguments() -> None:
         for name in ("models", "traits", "samples", "versions", "scores"):
             assert arguments(getattr(one, name)) == arguments(getattr(other, name))
     assert Traitbench is Client
+
+
+def test_texts_of_a_batch_may_come_from_an_asynchronous_generator() -> None:
+    async def texts() -> AsyncIterator[str]:
+        for number in range(5):
+            await asyncio.sleep(0)
+            yield f"text {number}"
+
+    def answered(request: httpx.Request) -> httpx.Response:
+        lines = [json.dumps(card(index)) for index, _ in enumerate(json.loads(request.content)["contents"])]
+        return httpx.Response(200, headers=LINES, text="".join(f"{line}\n" for line in lines))
+
+    async def session() -> list[int]:
+        async with AsyncClient("http://service.test", transport=httpx.MockTransport(answered)) as client:
+            return [line.index async for line in client.scores.batch("a.b", texts(), size=2)]
+
+    assert asyncio.run(session()) == [*range(5)]
 
 
 def test_a_model_is_made_trained_scored_and_listed(service: Service, namespace: str) -> None:

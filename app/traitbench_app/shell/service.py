@@ -79,7 +79,7 @@ def client() -> Traitbench:
         if address not in _CLIENTS:
             # A remote service may be behind a proxy, which the client's own transport knows.
             transport = None if settings.api_url else ReadsOnce()
-            _CLIENTS[address] = Traitbench(address[0], address[1], timeout=30.0, transport=transport)
+            _CLIENTS[address] = Traitbench(address[0], address[1], timeout=30.0, restart_timeout=0, transport=transport)
         return _CLIENTS[address]
 
 

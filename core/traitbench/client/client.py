@@ -26,6 +26,11 @@ class AsyncClient:
     Without it, the client reads address and key as the command line does: from `TRAITBENCH_API_URL` and
     `TRAITBENCH_API_KEY`, else those of the service on this machine. A key from there is never sent to an address given
     as `base_url`. Raises `SettingInvalid` if a setting is invalid.
+
+    A service that has answered and then does not is waited for, for `restart_timeout` seconds (by default as
+    many as `timeout`, and at most 60): it may be restarting.
+    Reads, scores and requests that create, add or start something are then sent again. The latter have an idempotency
+    key, so that nothing is done twice. One that never answered is given up after three attempts.
     """
 
     def __init__(
@@ -34,9 +39,17 @@ class AsyncClient:
         api_key: str | None = None,
         *,
         timeout: float = 60.0,
+        restart_timeout: float | None = None,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        self._use(AsyncConnection(*wire.service_of(base_url, api_key), timeout=timeout, transport=transport))
+        self._use(
+            AsyncConnection(
+                *wire.service_of(base_url, api_key),
+                timeout=timeout,
+                restart_timeout=restart_timeout,
+                transport=transport,
+            )
+        )
 
     @property
     def base_url(self) -> str:
@@ -54,7 +67,7 @@ class AsyncClient:
 
     async def health(self) -> Health:
         """Check that the service is ready; raise `Unavailable` if it is not, `Unreachable` if nothing answers."""
-        return await self._connection.get(operations.HEALTH)
+        return await self._connection.get(operations.HEALTH, at_once=True)
 
     async def me(self) -> Me:
         """Return who the service takes you for: the key's id, name, scope and namespaces, and the person who has it."""

@@ -1,7 +1,8 @@
 """`client.samples`: add any number, list, change, undo, hold out, delete, synthesize.
 
 The API takes up to 500 samples per request and stores all of them or none. `add` does the same for any number of
-samples: it sends as many requests as it needs, and if one fails, it removes the samples of the previous ones.
+samples: it sends as many requests as it needs, and if one fails, it removes the samples of the previous ones. It cannot
+do so if the service, or the program itself, goes down for good.
 """
 
 import builtins
@@ -27,11 +28,12 @@ from traitbench.contract.samples import (
     SampleQuery,
     SynthesisPlan,
 )
-from traitbench.errors import TraitbenchError
+from traitbench.errors import TraitbenchError, Unavailable, Unreachable
 
 __all__ = ["AsyncSamples", "SynthType"]
 
 _POSITION = re.compile(r"\b(samples[.\[])(\d{1,3})\b")
+_AT_ONCE = 2.0  # seconds
 _MOST_BYTES = 2**20  # far below the operator's limit on a body, and no slower than one large request
 
 
@@ -46,8 +48,11 @@ class AsyncSamples:
 
         Raise `TypeError`, before anything is sent, for what is no `SampleInput`.
 
-        In an error, `details.errors` counts from the first sample given here. `details.left_behind` has the ids of
-        samples that could not be removed again, for example because the service went down.
+        If the service restarts meanwhile, the rest is added when it is back, and nothing twice. In an error,
+        `details.errors` counts from the first sample given here. If the service does not come back,
+        `details.left_behind` has the ids of the samples that are stored, because they could not be removed again, and
+        `details.unanswered` the positions of the first and the last sample of a request without an answer: either all
+        of these are stored too, or none.
         """
         ids: list[int] = []
         for batch in [*_batches(samples)]:
@@ -56,9 +61,13 @@ class AsyncSamples:
                 ids += added.ids
             # Also after Ctrl+C: all samples are added or none.
             except BaseException as error:
-                left_behind = await self._remove(handle, ids)
+                # Whoever has waited for the service, or wants to stop, does not want to wait for the removal.
+                away = not isinstance(error, TraitbenchError) or isinstance(error, Unavailable)
+                left_behind = await self._remove(handle, ids, at_once=away)
                 if isinstance(error, TraitbenchError):
                     _recount(error, len(ids), left_behind)
+                if isinstance(error, Unreachable):
+                    error.details["unanswered"] = [len(ids), len(ids) + len(batch) - 1]
                 raise
         return ids
 
@@ -258,11 +267,12 @@ class AsyncSamples:
         """Return texts that the last synthesis rejected, with the reasons; they are deleted at the model's next run."""
         return (await self._connection.get(operations.SAMPLES_REJECTED, handle=handle)).items
 
-    async def _remove(self, handle: str, ids: Sequence[int]) -> Sequence[int]:
+    async def _remove(self, handle: str, ids: Sequence[int], *, at_once: bool) -> Sequence[int]:
         """Remove the samples, and return the ids of those that could not be removed."""
+        samples = AsyncSamples(self._connection.with_timeout(_AT_ONCE)) if at_once else self
         for first in range(0, len(ids), MOST_SAMPLES):
             try:
-                await self.delete_many(handle, ids[first : first + MOST_SAMPLES])
+                await samples.delete_many(handle, ids[first : first + MOST_SAMPLES])
             except TraitbenchError:
                 return ids[first:]
         return ()

@@ -1,13 +1,12 @@
 """`client.scores`: score one text, many texts, or compare two, as cards or as bar charts."""
 
 from asyncio import sleep
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import suppress
-from time import monotonic
 from typing import Any
 
 from traitbench.client.connection import AsyncConnection, AsyncLines
-from traitbench.client.wire import busy_for, encoded, quoted, refusal, refuses_field
+from traitbench.client.wire import Retries, aiter_of, encoded, quoted, refusal, refuses_field
 from traitbench.contract import operations
 from traitbench.contract.batches import (
     MOST_TEXTS,
@@ -21,13 +20,12 @@ from traitbench.contract.batches import (
 )
 from traitbench.contract.fields import with_known
 from traitbench.contract.scores import Card, Comparison
-from traitbench.contract.texts import is_url, values_of
+from traitbench.contract.texts import is_url
 from traitbench.errors import BodyTooLarge, Unavailable, Unreachable, ValidationFailed
 from traitbench.names import unpin
 
 _MOST_BYTES = 2**20  # far below the operator's limit on a body
 _PATIENCE = 600.0  # seconds to retry a busy service without getting a line
-_PAUSES = (0.1, 0.4, 1.0, 2.0, 4.0)  # a restarted service is back within seconds
 
 
 class AsyncScores:
@@ -67,7 +65,7 @@ class AsyncScores:
     def batch(
         self,
         handle: str,
-        texts: Iterable[str],
+        texts: Iterable[str] | AsyncIterable[str],
         *,
         traits: Sequence[str] | None = None,
         mode: Mode = "full",
@@ -87,7 +85,7 @@ class AsyncScores:
         if not 1 <= size <= MOST_TEXTS:
             raise ValueError(f"size is {size}; a request takes 1 to {MOST_TEXTS} texts")
         settings = BatchSettings(handle, _listed(traits), mode, fetch)
-        return _lines(self._connection, settings, _chunks(values_of(texts), size))
+        return _lines(self._connection, settings, _chunks(aiter_of(texts), size))
 
     async def compare(self, handle: str, a: str, b: str, *, traits: Sequence[str] | None = None) -> Comparison:
         """Score two texts and return both cards and the change from `a` to `b`."""
@@ -121,9 +119,9 @@ def _body(**fields: Any) -> dict[str, Any]:
 
 
 async def _lines(
-    connection: AsyncConnection, settings: BatchSettings, chunks: Iterator["_Chunk"]
+    connection: AsyncConnection, settings: BatchSettings, chunks: AsyncIterator["_Chunk"]
 ) -> AsyncIterator[BatchLine]:
-    current = next(chunks, None)
+    current = await anext(chunks, None)
     following: _Chunk | None = None
     try:
         while current is not None:
@@ -131,10 +129,10 @@ async def _lines(
                 settings = _pinned(settings, line)
                 yield line
                 if following is None and current.answered * 2 >= len(current.texts):
-                    following = next(chunks, None)
+                    following = await anext(chunks, None)
                     if following is not None:
                         await following.ask(connection, settings)
-            current, following = following or next(chunks, None), None
+            current, following = following or await anext(chunks, None), None
     finally:
         for chunk in (current, following):
             if chunk is not None:
@@ -185,8 +183,7 @@ class _Chunk:
 
     async def _scored(self, connection: AsyncConnection, settings: BatchSettings) -> AsyncIterator[BatchLine]:
         """Yield the lines of the texts; send a request that breaks off again until no retries or time are left."""
-        pauses = iter(_PAUSES if self._first else _PAUSES[:2])
-        deadline = monotonic() + _PATIENCE
+        retries = Retries()
         while self.answered < len(self.texts):
             before = self.answered
             try:
@@ -199,10 +196,11 @@ class _Chunk:
                 await self.close()
                 # Every line that arrived shows that the service is there, so the patience begins anew.
                 if self.answered > before:
-                    pauses, deadline = iter(_PAUSES), monotonic() + _PATIENCE
-                busy = busy_for(error)
-                pause = next(pauses, None) if busy is None else busy
-                if pause is None or monotonic() > deadline:
+                    retries = Retries()
+                # A line that cannot be read would come again.
+                lost = "expected" not in error.details
+                pause = retries.after(error, connection.patience, busy=_PATIENCE) if lost else None
+                if pause is None:
                     raise
                 await sleep(pause)
         await self.close()
@@ -233,7 +231,7 @@ class _Chunk:
         fields = {"contents": texts, "traits": settings.traits, "mode": settings.mode}
         body = {name: value for name, value in fields.items() if value not in (None, "full")}
         handle = settings.handle
-        if not settings.fetch and not connection.always_fetches:
+        if not settings.fetch and not connection.seen.always_fetches:
             try:
                 self._coming = await connection.lines(
                     operations.SCORES_BATCH, handle=handle, content=encoded(body | {"fetch": False}), wait=wait
@@ -242,7 +240,7 @@ class _Chunk:
             except ValidationFailed as error:
                 if not refuses_field(error, "fetch"):
                     raise
-                connection.always_fetches = True
+                connection.seen.always_fetches = True
         if not settings.fetch:
             self._check_addresses(texts)
         self._coming = await connection.lines(operations.SCORES_BATCH, handle=handle, content=encoded(body), wait=wait)
@@ -267,9 +265,9 @@ def _pinned(settings: BatchSettings, line: BatchLine) -> BatchSettings:
     return settings.of_version(line.metadata.version_id)
 
 
-def _chunks(values: Iterator[Any], size: int) -> Iterator[_Chunk]:
+async def _chunks(values: AsyncIterator[Any], size: int) -> AsyncIterator[_Chunk]:
     chunk = _Chunk(first := 0)
-    for value in values:
+    async for value in values:
         length = len(value) if isinstance(value, str) else 0
         # A character has at most four bytes in UTF-8.
         if chunk.count == size or (chunk.texts and chunk.length + length > _MOST_BYTES // 4):

@@ -1,16 +1,18 @@
 """What the two clients share: addresses, bodies, answers and errors, as pure functions.
 
-Reads (GET) are retried when the connection fails or the service is not ready (502, 503, 504). A `Retry-After` of up to
-five seconds is honoured. A score or a comparison without feedback changes nothing either. So it is retried while the
-service is too busy, after the pause that the service asks for, until the timeout. Every pause has jitter, so that
-clients do not all retry at once. Writes and 409 responses are never retried.
+Reads (GET), scores and comparisons change nothing. A request that creates, adds or starts something has an idempotency
+key, so a repeat has no further effect. Both are repeated when the connection fails or the service is not ready (502,
+503, 504), and while it is too busy (`Retries`). A `Retry-After` of up to five seconds is honoured. Other writes are
+repeated only if they did not reach the service. Every pause has jitter, so that clients do not all come back at once.
+Other answers, such as 409, are final.
 """
 
 import json
 import random
 import ssl
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from functools import lru_cache
+from time import monotonic
 from typing import Any, Literal, TypedDict
 from urllib.parse import quote
 
@@ -23,7 +25,7 @@ from traitbench.contract.fields import Received
 from traitbench.contract.models import VersionRetentionPolicy
 from traitbench.contract.operation import PREFIX, Answer, Operation
 from traitbench.contract.scores import Card
-from traitbench.contract.texts import why_no_text
+from traitbench.contract.texts import values_of, why_no_text
 from traitbench.errors import TraitbenchError, Unauthenticated, Unreachable, ValidationFailed, error_for
 from traitbench.settings import read_settings
 
@@ -34,13 +36,16 @@ CONNECT_TIMEOUT = 5.0
 LONG = 900.0  # seconds; timeout for requests that carry a whole model
 # The expiry is shorter than the server's, so that no request uses a connection that is being closed.
 LIMITS = httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=30.0)
-PAUSES = (0.1, 0.4)  # seconds before a read is sent again
+PAUSES = (0.1, 0.4)  # seconds before a request is sent again
+RESTART_TIMEOUT = 60.0
+KEY = "Idempotency-Key"
 NO_ANSWER = "does not answer; start it with `traitbench`, or set TRAITBENCH_API_URL to its address"
 
 _MOST_ADDRESSES = 64
 _JITTER = (1.0, 1.5)
 _LONGEST_PAUSE = 5.0
-_NOT_READY = frozenset({502, 503, 504})
+_LATER = 1.0  # seconds; the pause after the others
+NOT_READY = frozenset({502, 503, 504})
 _HEADERS_OF_ERRORS = ("X-Run-Id", "Retry-After", "Allow", "WWW-Authenticate")
 _LOOPBACK = frozenset({"127.0.0.1", "0.0.0.0", "::1", "::", "localhost"})
 
@@ -185,13 +190,38 @@ def encoded(body: Any) -> bytes:
         ) from error
 
 
-def wait_before_next(response: httpx.Response, pause: float) -> float | None:
-    """Return the seconds to wait before a read is sent again, with jitter, or None if this response is final."""
-    if response.status_code not in _NOT_READY:
-        return None
-    wish = response.headers.get("Retry-After", "")
-    wait = float(wish) if wish.isdecimal() else pause
-    return jittered(wait) if wait <= _LONGEST_PAUSE else None
+class Retries:
+    """The pauses before a request is sent again.
+
+    Two come soon. A service that was there may be restarting: then more follow, until `patience` seconds after the
+    first failure. With None for a patience there are only the two.
+    """
+
+    def __init__(self) -> None:
+        self._soon = iter(PAUSES)
+        self._since: float | None = None
+
+    def after(self, outcome: httpx.Response | TraitbenchError, patience: float | None, *, busy: float) -> float | None:
+        """Return the seconds to wait after a response that is no answer yet, or after none; None to give up.
+
+        A service that was too busy is there: it is asked again for `busy` seconds, when it says so.
+        """
+        error = error_in(outcome) if isinstance(outcome, httpx.Response) else outcome
+        if (wish := busy_for(error)) is not None:
+            return self._pause(wish, busy)
+        sent = outcome.headers.get("Retry-After", "")
+        if sent.isdecimal() and float(sent) > _LONGEST_PAUSE:
+            return None
+        return self._pause(jittered(float(sent)) if sent.isdecimal() else None, patience)
+
+    def _pause(self, wish: float | None, patience: float | None) -> float | None:
+        now = monotonic()
+        self._since = now if self._since is None else self._since
+        soon = next(self._soon, None)
+        if soon is None and patience is None:
+            return None
+        pause = jittered(_LATER if soon is None else soon) if wish is None else wish
+        return None if patience is not None and now + pause > self._since + patience else pause
 
 
 def jittered(seconds: float) -> float:
@@ -288,3 +318,18 @@ def refusal(index: int, value: object) -> FailedLine | None:
     return FailedLine(
         index=index, error=LineError(code=ValidationFailed.code, message=f"content: {problem}", details=details)
     )
+
+
+def iter_of(texts: Any) -> Iterator[Any]:
+    """Return the values of texts in their order; raise `TypeError` for what is no list of texts."""
+    return values_of(texts)
+
+
+def aiter_of(texts: Any) -> AsyncIterator[Any]:
+    """Return the values of texts, which may also come from an asynchronous iterable."""
+    return aiter(texts) if hasattr(texts, "__aiter__") else _one_by_one(values_of(texts))
+
+
+async def _one_by_one(values: Iterator[Any]) -> AsyncIterator[Any]:
+    for value in values:
+        yield value

@@ -1,34 +1,51 @@
 # Made from client/connection.py by `python -m tests.client.generate`: edit that file, not this one.
-"""Send requests to the service, retry reads, and turn responses into values or errors.
+"""Send requests to the service, repeat what is safe to repeat, and turn responses into values or errors.
 
-What is retried, and after which pause, is in `traitbench.client.wire`. A response from something else, such as a
+What is repeated, and after which pause, is in `traitbench.client.wire`. A response from something else, such as a
 proxy's error page or the workbench, raises `Unreachable` instead of a parsing error.
 """
 
 from collections.abc import Callable, Iterator
 from copy import copy
-from time import monotonic, sleep
+from dataclasses import dataclass
+from time import sleep
 from typing import Any
+from uuid import uuid4
 
 import httpx
 
 from traitbench.client import wire
-from traitbench.client.wire import Params, PathValues, busy_for, error_in, media_type_of, value_in, wait_before_next
+from traitbench.client.wire import Params, PathValues, Retries, error_in, media_type_of, value_in
+from traitbench.contract import operations
 from traitbench.contract.operation import JSON, LINES, TEXT, Answer, Operation
 from traitbench.errors import Unreachable
+
+
+@dataclass
+class Seen:
+    """What all requests of a client know of its service."""
+
+    has_answered: bool = False
+    always_fetches: bool = False
+    """Whether the service turned out to be of an earlier release, which fetches every web address of a batch."""
 
 
 class Connection:
     """Kept-alive connections to one service, with one API key; safe to share between threads."""
 
     def __init__(
-        self, base_url: str, api_key: str | None, *, timeout: float, transport: httpx.BaseTransport | None
+        self,
+        base_url: str,
+        api_key: str | None,
+        *,
+        timeout: float,
+        restart_timeout: float | None,
+        transport: httpx.BaseTransport | None,
     ) -> None:
         self.base_url = wire.bare(base_url)
-        self.always_fetches = False
-        """Whether the service turned out to be of an earlier release, which fetches every web address of a batch."""
-
+        self.seen = Seen()
         self._timeout = timeout
+        self._restart = min(timeout, wire.RESTART_TIMEOUT) if restart_timeout is None else restart_timeout
         self._long = max(timeout, wire.LONG)
         url = wire.checked_url(self.base_url)
         self._http = httpx.Client(
@@ -42,7 +59,16 @@ class Connection:
         """Return the same connections with another timeout, which also holds for requests that carry a whole model."""
         other = copy(self)
         other._timeout = other._long = seconds
+        other._restart = min(seconds, self._restart)
         return other
+
+    @property
+    def patience(self) -> float | None:
+        """Seconds to wait for a service that has answered and does not any more: it may be restarting.
+
+        None if it never answered, or should not be waited for.
+        """
+        return self._restart if self._restart and self.seen.has_answered else None
 
     def get(
         self,
@@ -50,14 +76,16 @@ class Connection:
         *,
         params: Params | None = None,
         long: bool = False,
+        at_once: bool = False,
         **path: str | int,
     ) -> Answer:
-        """Read a value; retry if the service cannot be reached or is not ready. `long` sets a longer timeout.
+        """Read a value; repeat the request if the service cannot be reached or is not ready.
 
-        `path` has the values of the operation's path, here and below.
+        `long` sets a longer timeout. With `at_once`, a service that restarts is not waited for. `path` has the values
+        of the operation's path, here and below.
         """
         request = self._request(operation, path, params=params, long=long)
-        return value_in(self._checked(self._repeated(request)), operation.answer)
+        return value_in(self._checked(self._repeated(request, at_once=at_once)), operation.answer)
 
     def send(
         self,
@@ -69,9 +97,14 @@ class Connection:
         reads: bool = False,
         **path: str | int,
     ) -> Answer:
-        """Send a request with a body, once. With `reads` (it changes nothing), retry while the service is too busy."""
+        """Send a request with a body; repeat it like a read if it `reads`, or if it takes an idempotency key.
+
+        Others are repeated only if the service cannot be reached.
+        """
         request = self._request(operation, path, params=params, body=body, long=long)
-        response = self._admitted(request) if reads else self._once(request)
+        if operation.takes_key and not reads:
+            request.headers[wire.KEY] = str(uuid4())
+        response = self._repeated(request, safe=reads or operation.takes_key)
         return value_in(self._checked(response), operation.answer)
 
     def get_text(self, operation: Operation[Any], **path: str | int) -> str:
@@ -82,9 +115,9 @@ class Connection:
         return response.text
 
     def text(self, operation: Operation[Any], *, body: Any, **path: str | int) -> str:
-        """Send a body and return the answer as plain text; retry while the service is too busy."""
+        """Send a body that changes nothing, and return the answer as plain text; repeat it like a read."""
         request = self._request(operation, path, body=body, accept=TEXT)
-        response = self._checked(self._admitted(request), media_type=TEXT)
+        response = self._checked(self._repeated(request), media_type=TEXT)
         return response.text
 
     def lines(self, operation: Operation[Any], *, content: bytes, wait: bool = True, **path: str | int) -> "Lines":
@@ -125,7 +158,9 @@ class Connection:
 
     def _once(self, request: httpx.Request, *, stream: bool = False) -> httpx.Response:
         try:
-            return self._http.send(request, stream=stream)
+            response = self._http.send(request, stream=stream)
+            self.seen.has_answered |= response.status_code not in wire.NOT_READY
+            return response
         except httpx.ReadTimeout as error:
             seconds = request.extensions["timeout"]["read"]
             raise self._unreachable(
@@ -134,30 +169,45 @@ class Connection:
         except httpx.RequestError as error:
             raise self._unreachable(wire.NO_ANSWER) from error
 
-    def _repeated(self, request: httpx.Request) -> httpx.Response:
-        for pause in wire.PAUSES:
-            wait: float | None = wire.jittered(pause)
-            try:
-                response = self._once(request)
-            except Unreachable as error:
-                # The service has the request, and a second one would only add to what makes it slow.
-                if isinstance(error.__cause__, httpx.ReadTimeout):
-                    raise
-            else:
-                wait = wait_before_next(response, pause)
-            if wait is None:
-                return response
-            sleep(wait)
-        return self._once(request)
+    def _repeated(self, request: httpx.Request, *, safe: bool = True, at_once: bool = False) -> httpx.Response:
+        """Send a request until it has an answer, or until it is to be given up.
 
-    def _admitted(self, request: httpx.Request) -> httpx.Response:
-        deadline = monotonic() + self._timeout
+        `safe` says whether a repeat has no further effect.
+        """
+        retries = Retries()
         while True:
-            response = self._once(request)
-            pause = busy_for(error_in(response)) if response.status_code == 503 else None
-            if pause is None or monotonic() + pause > deadline:
-                return response
-            sleep(pause)
+            outcome = self._outcome(request)
+            pause = None
+            if self._may_repeat(request, outcome, safe):
+                pause = retries.after(outcome, None if at_once else self.patience, busy=self._timeout)
+            if pause is not None:
+                sleep(pause)
+            elif isinstance(outcome, Unreachable):
+                raise outcome
+            else:
+                return outcome
+
+    def _outcome(self, request: httpx.Request) -> httpx.Response | Unreachable:
+        try:
+            return self._once(request)
+        except Unreachable as error:
+            return error
+
+    def _may_repeat(self, request: httpx.Request, outcome: httpx.Response | Unreachable, safe: bool) -> bool:
+        """Whether a request that was not carried out, or perhaps was, may be sent again."""
+        if isinstance(outcome, Unreachable):
+            if isinstance(outcome.__cause__, httpx.ConnectError | httpx.ConnectTimeout):
+                return True
+            # After a timeout, the service has the request. A second one would only add to what makes it slow.
+            if not safe or isinstance(outcome.__cause__, httpx.ReadTimeout):
+                return False
+        elif not safe or outcome.status_code not in wire.NOT_READY:
+            return False
+        if wire.KEY not in request.headers or (isinstance(outcome, httpx.Response) and error_in(outcome) is not None):
+            return True
+        # It may have been carried out. A service of an earlier release ignores the key; it has no such route.
+        me = self._repeated(self._request(operations.ME, {}))
+        return me.status_code != 404
 
     def _checked(self, response: httpx.Response, *, media_type: str = JSON) -> httpx.Response:
         if response.is_success and media_type_of(response) == media_type:

@@ -3,11 +3,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from time import monotonic, sleep
+from time import sleep
 from typing import Any
 
 from traitbench.client._sync.connection import Connection, Lines
-from traitbench.client.wire import busy_for, encoded, quoted, refusal, refuses_field
+from traitbench.client.wire import Retries, encoded, iter_of, quoted, refusal, refuses_field
 from traitbench.contract import operations
 from traitbench.contract.batches import (
     MOST_TEXTS,
@@ -21,13 +21,12 @@ from traitbench.contract.batches import (
 )
 from traitbench.contract.fields import with_known
 from traitbench.contract.scores import Card, Comparison
-from traitbench.contract.texts import is_url, values_of
+from traitbench.contract.texts import is_url
 from traitbench.errors import BodyTooLarge, Unavailable, Unreachable, ValidationFailed
 from traitbench.names import unpin
 
 _MOST_BYTES = 2**20  # far below the operator's limit on a body
 _PATIENCE = 600.0  # seconds to retry a busy service without getting a line
-_PAUSES = (0.1, 0.4, 1.0, 2.0, 4.0)  # a restarted service is back within seconds
 
 
 class Scores:
@@ -87,7 +86,7 @@ class Scores:
         if not 1 <= size <= MOST_TEXTS:
             raise ValueError(f"size is {size}; a request takes 1 to {MOST_TEXTS} texts")
         settings = BatchSettings(handle, _listed(traits), mode, fetch)
-        return _lines(self._connection, settings, _chunks(values_of(texts), size))
+        return _lines(self._connection, settings, _chunks(iter_of(texts), size))
 
     def compare(self, handle: str, a: str, b: str, *, traits: Sequence[str] | None = None) -> Comparison:
         """Score two texts and return both cards and the change from `a` to `b`."""
@@ -182,8 +181,7 @@ class _Chunk:
 
     def _scored(self, connection: Connection, settings: BatchSettings) -> Iterator[BatchLine]:
         """Yield the lines of the texts; send a request that breaks off again until no retries or time are left."""
-        pauses = iter(_PAUSES if self._first else _PAUSES[:2])
-        deadline = monotonic() + _PATIENCE
+        retries = Retries()
         while self.answered < len(self.texts):
             before = self.answered
             try:
@@ -196,10 +194,11 @@ class _Chunk:
                 self.close()
                 # Every line that arrived shows that the service is there, so the patience begins anew.
                 if self.answered > before:
-                    pauses, deadline = iter(_PAUSES), monotonic() + _PATIENCE
-                busy = busy_for(error)
-                pause = next(pauses, None) if busy is None else busy
-                if pause is None or monotonic() > deadline:
+                    retries = Retries()
+                # A line that cannot be read would come again.
+                lost = "expected" not in error.details
+                pause = retries.after(error, connection.patience, busy=_PATIENCE) if lost else None
+                if pause is None:
                     raise
                 sleep(pause)
         self.close()
@@ -230,7 +229,7 @@ class _Chunk:
         fields = {"contents": texts, "traits": settings.traits, "mode": settings.mode}
         body = {name: value for name, value in fields.items() if value not in (None, "full")}
         handle = settings.handle
-        if not settings.fetch and not connection.always_fetches:
+        if not settings.fetch and not connection.seen.always_fetches:
             try:
                 self._coming = connection.lines(
                     operations.SCORES_BATCH, handle=handle, content=encoded(body | {"fetch": False}), wait=wait
@@ -239,7 +238,7 @@ class _Chunk:
             except ValidationFailed as error:
                 if not refuses_field(error, "fetch"):
                     raise
-                connection.always_fetches = True
+                connection.seen.always_fetches = True
         if not settings.fetch:
             self._check_addresses(texts)
         self._coming = connection.lines(operations.SCORES_BATCH, handle=handle, content=encoded(body), wait=wait)
