@@ -4,12 +4,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.conftest import COLD, WARM, Service, Trained, free_port, make_draft, served
 from tests.extract.loopback import ANY_PORT, page, serve, this_machine
 from traitbench.client import Traitbench
 from traitbench.client._sync import versions
+from traitbench.client.wire import KEY
 from traitbench.contract.batches import FailedLine
 from traitbench.contract.comparisons import ComparedText
 from traitbench.contract.samples import SampleInput
@@ -59,15 +61,35 @@ def test_own_models_are_listed_before_the_public_ones_and_each_once(service: Ser
         client.models.delete(f"demo.{namespace}")
 
 
-def test_any_number_of_samples_goes_in_and_ids_keep_their_order(client: Traitbench, namespace: str) -> None:
-    handle = f"{namespace}.many"
-    client.models.create(handle)
-    client.traits.add(handle, [TraitInput(name="Tone")])
-    texts = [f"text number {number}" for number in range(1_203)]
-    ids = client.samples.add(handle, [SampleInput(trait="tone", text=text, quality=1.0) for text in texts])
-    stored = {sample.id: sample.text for sample in client.samples.list(handle, limit=500)}
-    assert [stored[sample_id] for sample_id in ids] == texts
-    assert ids == sorted(ids)
+class Losing(httpx.HTTPTransport):
+    """Loses the first answer to each key: the service has carried out what was asked, and the client cannot know."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lost = list[str]()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        response, key = super().handle_request(request), request.headers.get(KEY)
+        if key is None or key in self.lost:
+            return response
+        response.read()
+        response.close()
+        self.lost.append(key)
+        raise httpx.ReadError("lost")
+
+
+def test_any_number_of_samples_goes_in_and_ids_keep_their_order(service: Service, namespace: str) -> None:
+    """Once, whatever gets lost on the way."""
+    handle, losing = f"{namespace}.many", Losing()
+    with Traitbench(service.base_url, service.issue(namespaces=(namespace,)), transport=losing) as client:
+        client.models.create(handle)
+        client.traits.add(handle, [TraitInput(name="Tone")])
+        texts = [f"text number {number}" for number in range(1_203)]
+        ids = client.samples.add(handle, [SampleInput(trait="tone", text=text, quality=1.0) for text in texts])
+        stored = {sample.id: sample.text for sample in client.samples.list(handle, limit=500)}
+    assert len(losing.lost) == 5
+    assert [*stored.values()] == texts
+    assert [*stored] == ids == sorted(ids)
 
 
 def test_large_samples_go_in_without_meeting_the_limit_on_a_body(client: Traitbench, namespace: str) -> None:

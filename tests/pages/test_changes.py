@@ -4,7 +4,7 @@ import pytest
 
 from tests.conftest import COLD, Service
 from tests.pages.drive import Workbench, texts
-from tests.pages.mute_proxy import nth_change, proxied
+from tests.pages.mute_proxy import from_change, proxied
 from tests.pages.test_synthesis import synthesized as synthesized
 from traitbench.client import Traitbench
 from traitbench.contract.samples import MOST_SAMPLES, Sample, SampleInput, text_hash
@@ -65,7 +65,7 @@ def test_a_save_of_which_a_request_is_refused_changes_nothing(
 ) -> None:
     samples, changes = _many(client, draft)
     before = _samples(client, draft)
-    with proxied(service.base_url, refuse=nth_change(refused)) as address:
+    with proxied(service.base_url, refuse=from_change(refused)) as address:
         Workbench(monkeypatch, service, service.issue(namespaces=(namespace,)), base_url=address)
         with pytest.raises(TraitbenchError):
             save(draft, samples, changes, progress=ignore)
@@ -77,7 +77,7 @@ def test_a_save_whose_answer_is_lost_loses_no_text(
 ) -> None:
     samples, changes = _many(client, draft)
     before = _samples(client, draft)
-    with proxied(service.base_url, mute=nth_change(2)) as address:
+    with proxied(service.base_url, mute=from_change(2)) as address:
         Workbench(monkeypatch, service, service.issue(namespaces=(namespace,)), base_url=address)
         with pytest.raises(Unreachable):
             save(draft, samples, changes, progress=ignore)
