@@ -1,9 +1,11 @@
 """The sample doctor: what it shows, how it mends, what may be undone or ignored; on the Train page in a line."""
 
+import re
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.conftest import COLD, WARM, Trained, not_none, train
+from tests.conftest import COLD, WARM, not_none, train
 from tests.pages.drive import Workbench, buttons, copied_link, labelled, links, listed, plain, press, texts, words
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput
@@ -34,8 +36,9 @@ def test_findings_stand_in_order_of_severity_with_texts_and_fixes(workbench: Wor
     said = plain(at)
     assert "Same text at both poles, and 1 smaller problem" in said
     assert "looked for in 23 samples" in said
-    conflict, copies = f"“{WARM[1]}” stands under warm and under cold.", "2 texts of Warmth are there more than once."
-    assert said.index(conflict) < said.index(copies)
+    conflict, copies = f"“{WARM[1]}” stands under warm and under cold.", "2 texts of Warmth are there more than once"
+    assert conflict in said
+    assert [each.value for each in at.header[1:]] == ["Same text at both poles", copies]
     assert {"Keep warm", "Keep cold", "Remove 2 texts", "Remove the duplicate"} <= {each.label for each in at.button}
     assert said.index(copies) < said.index(f"“{WARM[0]}” stands twice under warm."), "a few are open below"
     assert copied_link(at) == {"model": messy, "task": "Check"}
@@ -62,7 +65,7 @@ def test_where_nothing_is_wrong_it_says_what_was_looked_for_and_what_is_next(wor
     said = plain(at)
     assert "Nothing to fix in 20 samples" in said
     assert "Same text at both poles" in said
-    assert "What is next?** 10 + 10 samples." in said
+    assert "10 + 10 samples." in said
     assert "Train" in links(at)
 
 
@@ -86,10 +89,16 @@ def test_a_label_that_only_denies_is_to_be_renamed(workbench: Workbench, client:
     assert "Rename the pole" in links(at)
 
 
-def test_of_a_trained_model_it_is_read_and_not_mended(workbench: Workbench, trained: Trained) -> None:
-    at = check(workbench, trained.handle)
+def test_a_fix_on_a_version_in_use_opens_its_draft(workbench: Workbench, client: Traitbench, messy: str) -> None:
+    train(client, messy)
+    before = texts(client, messy)
+    at = check(workbench, messy)
     assert {"Samples", "Traits", "Check"} <= {*links(at)}
-    assert not buttons(at, "doctor.fix.")
+    press(labelled(at.button, "Keep cold").click().run(), "samples.doctor.yes")
+    assert texts(client, messy) == before
+    assert (WARM[1], 1.0) not in texts(client, f"{messy}-next")
+    assert len(texts(client, f"{messy}-next")) == len(before) - 1
+    assert at.selectbox(key="model").value == f"{messy}-next"
 
 
 # ---- a shortcut: a token, and not the trait, separates the poles -----------------------------------------------------
@@ -112,6 +121,10 @@ def test_check_names_the_token_and_what_is_left_without_it(workbench: Workbench,
     )
     assert "Without the word “zylor”, a model gets only " in said
     assert "If not, change these texts, or add cold ones with it." in said
+    assert "The word “zylor” gives Warmth away" in at.header[0].value.replace("\\", "")
+    drawn = "\n".join(str(each.proto.body) for each in at.get("html"))
+    assert re.search(r"<b>\d+ of 20</b><span>right with it hidden, \d+ as it is\.</span>", drawn)
+    assert at.button(key="head.add").label == "Add texts"
     assert labelled(at.button, "Add cold texts with it")
     assert "“zylor” occurs" in workbench.open("train", model=marked).warning[0].value.replace("\\", "")
 
@@ -186,7 +199,7 @@ def test_more_than_a_few_findings_of_a_kind_are_one_click_away_a_page_at_a_time(
 ) -> None:
     add(client, draft, *((f"{text}!", 1.0) for text in WARM), *((f"{text}?", 0.0) for text in COLD[:3]))
     at = check(workbench, draft)
-    assert "13 texts of Warmth are there more than once." in plain(at)
+    assert "13 texts of Warmth are there more than once" in plain(at)
     assert buttons(at, "doctor.fix.duplicate") == ["doctor.fix.duplicate:warmth:note"]
     press(at, "doctor.open.duplicate")
     assert len(buttons(at, "doctor.fix.duplicate")) == 1 + 10

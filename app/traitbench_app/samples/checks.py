@@ -4,12 +4,14 @@ Each fix is shown with the texts that it changes, before it is applied. Either a
 deletes samples must be confirmed, and the undo of the page covers it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
+from typing import Literal
 
 import streamlit as st
 
-from traitbench.analysis.findings import KINDS, Finding, Fix, grouped
+from traitbench.analysis.findings import KINDS, Finding, Fix, Kind, grouped
 from traitbench.analysis.languages import count_languages
 from traitbench.contract.models import Model
 from traitbench.contract.samples import Sample
@@ -17,19 +19,21 @@ from traitbench.contract.traits import Trait
 from traitbench.display.colours import NEUTRAL_SIGN, pole_sign
 from traitbench.display.languages import languages_line, main_languages
 from traitbench.display.text import count, plain, shortened
+from traitbench.errors import SampleNotFound
 from traitbench.local.checks import Findings
 from traitbench.local.preview import PreviewUnavailable
 from traitbench_app.parts.chart import download_table
 from traitbench_app.parts.controls import ask, asked, confirm, draw_title, folded, page_of, primary_link
+from traitbench_app.parts.model_actions import draft_of
 from traitbench_app.parts.next_step import facts_of, next_step
 from traitbench_app.parts.samples_switch import draw_samples_switch
-from traitbench_app.samples.editing import apply, conflict_in, draw_to_draft
+from traitbench_app.samples.editing import apply, conflict_in
 from traitbench_app.samples.narrowing import show_samples
 from traitbench_app.samples.paste import TRAIT
 from traitbench_app.samples.views import go_to
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
-from traitbench_app.shell.service import attempt
+from traitbench_app.shell.service import attempt, client
 from traitbench_app.workspace import fixes
 from traitbench_app.workspace.changes import Changes
 from traitbench_app.workspace.fixes import Examination, identity
@@ -40,6 +44,31 @@ _OTHER = ":other"
 _UNASKED_ON_TRAIN = 2_000
 _LANGUAGES, _MOST_LANGUAGES = "samples.languages", 5
 _A_PAGE, _FEW, _IN_QUESTION, _TEXT, _NAME = 10, 3, 12, 150, 40
+
+
+_STEP, _NAMED = "samples.check_step", 4
+_COUNTED: Mapping[Kind, tuple[str, str]] = {
+    "conflict": ("text pulls to both sides.", "texts pull to both sides."),
+    "leak": ("text: the test knows its answer.", "texts: the test knows their answers."),
+    "duplicate": ("text, which counts once.", "texts, of which each counts once."),
+    "near_duplicate": ("text, which counts once.", "texts, nearly the same, so each counts once."),
+}
+"""What the number of texts of a finding means, for one and for several."""
+
+_STYLE = """
+<style>
+.stApp [class*="st-key-doctor-one"] h2 { padding: 0; font-size: 16px; line-height: 24px; font-weight: 600; }
+.stApp [class*="st-key-doctor-one"] [data-testid="stMarkdownContainer"] :is(p, li) {
+  font-size: 13px; line-height: 20px;
+}
+.stApp [class*="st-key-doctor-one"] [data-testid="stHeading"] [data-testid="stMarkdownContainer"] { margin-bottom: 0; }
+.stApp [class*="st-key-doctor-one"] button { min-height: 32px; }
+.tb-cost b { display: block; font-size: 20px; line-height: 28px; font-weight: 600; font-variant-numeric: tabular-nums; }
+.tb-cost span { font-size: 13px; line-height: 20px; color: var(--tb-ink-2); }
+.stApp .st-key-card-held { padding: 8px 16px; }
+.stApp .st-key-card-held p { font-size: 13px; line-height: 20px; }
+</style>
+"""
 
 
 @dataclass(frozen=True)
@@ -54,20 +83,20 @@ class _Context:
 
 def draw_check(model: Model, traits: Sequence[Trait], samples: list[Sample], *, can_edit: bool) -> None:
     """Check the samples and draw the findings, the gravest first."""
-    can_fix = can_edit and model.state != "ready"
-    context = _Context(model, {each.key: each for each in traits}, {each.id: each for each in samples}, can_fix)
+    context = _Context(model, {each.key: each for each in traits}, {each.id: each for each in samples}, can_edit)
+    st.html(_STYLE)
     with st.container(horizontal=True, horizontal_alignment="distribute", key="samples-title"):
         top = st.container(width="content")
         draw_samples_switch("check")
     examination = _examined(context, traits, samples)
     if examination is None:
+        _draw_step(context, traits, ())
         return
     shown = _to_show(model.handle, examination)
     hidden = len(examination.findings) - sum(len(each.parts) or 1 for each in shown)
     with top:
         draw_title(*_title(shown, hidden, examination.samples), is_first=False)
-    if can_edit and model.state == "ready" and shown:
-        draw_to_draft(model)
+    _draw_step(context, traits, shown)
     if hidden:
         with st.container(horizontal=True, vertical_alignment="center", key="doctor.ignored"):
             st.caption(f"{count(hidden, 'finding')} ignored until you close this tab.", width="content")
@@ -81,10 +110,11 @@ def draw_check(model: Model, traits: Sequence[Trait], samples: list[Sample], *, 
         for finding in page_of(shown, _A_PAGE, key="doctor.page"):
             with st.container(border=True, key=f"card.{identity(finding)}"):
                 _draw_finding(context, finding)
+        _draw_held({each.kind for each in shown})
         _draw_download(context, shown)
         _ask_once_more(context, shown)
     else:
-        _draw_nothing(context, traits)
+        _draw_kinds()
 
 
 def _title(shown: Sequence[Finding], hidden: int, samples: int) -> tuple[str, str]:
@@ -93,8 +123,8 @@ def _title(shown: Sequence[Finding], hidden: int, samples: int) -> tuple[str, st
     if not shown:
         return f"Nothing {'else ' if hidden else ''}to fix in {count(samples, 'sample')}", checked
     more = f", and {count(len(shown) - 1, 'smaller problem')}" if len(shown) > 1 else ""
-    first = " The most serious one is first." if more else ""
-    return f"{KINDS[shown[0].kind]}{more}", f"{checked}{first}"
+    first = " The costliest one is first." if more else ""
+    return f"{plain(shown[0].in_short)}{more}", f"{checked}{first}"
 
 
 def draw_check_line(model: Model, traits: Sequence[Trait]) -> None:
@@ -184,16 +214,52 @@ def _with_progress(traits: Sequence[Trait], samples: Sequence[Sample]) -> Examin
     return examination
 
 
-def _draw_nothing(context: _Context, traits: Sequence[Trait]) -> None:
-    """Draw what was looked for, and what is next for the model."""
+def slot_of_step() -> bool:
+    """Leave room in the header for what is next, which follows from the check. Return that the page draws it."""
+    session.store(_STEP, st.container(horizontal=True, vertical_alignment="center", key="doctor.next"))
+    return True
+
+
+def _draw_step(context: _Context, traits: Sequence[Trait], shown: Sequence[Finding]) -> None:
+    """Draw what is next in the header: what the first finding asks for or, without one, the next step of the model."""
+    with session.get(_STEP):
+        if not shown:
+            step = next_step(facts_of(context.model, traits))
+            st.markdown(step.sentence, width="content")
+            if context.can_edit and step.page is not None:
+                (primary_link if step.primary else page_link)(step.page, step.label, **step.query)
+            return
+        first = shown[0]
+        st.markdown(f"{plain(shortened(first.in_short, _NAME))}.", width="content")
+        if first.kind == "suspect":
+            _draw_read(first, "head", kind="primary", key="M")
+        elif context.can_edit and first.fix and first.fix.add:
+            st.button(
+                "Add texts", type="primary", shortcut="V", key="head.add", on_click=_open_paste, args=(first.trait_key,)
+            )
+
+
+def _draw_read(finding: Finding, where: str, *, kind: Literal["primary", "secondary"], key: str | None = None) -> None:
+    says = "Read it" if len(finding.sample_ids) == 1 else "Read them"
+    name = f"doctor.read.{where}.{identity(finding)}"
+    st.button(says, type=kind, shortcut=key, key=name, on_click=show_samples, args=(finding.sample_ids,))
+
+
+def _draw_held(kinds: Collection[str]) -> None:
+    """Draw in a line what else the check looked for; it found `kinds`."""
+    held = [title for kind, title in KINDS.items() if kind not in kinds]
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key="card.held"):
+        more = f", and {len(held) - _NAMED} more" if len(held) > _NAMED else ""
+        st.markdown(f"**Not found** {', '.join(held[:_NAMED])}{more}.", width="stretch")
+        with st.popover("What was looked for", type="tertiary", key="doctor.kinds"):
+            st.markdown("\n".join(f"- {title}" for title in KINDS.values()))
+
+
+def _draw_kinds() -> None:
+    """Draw what was looked for."""
     with folded(f"What was looked for: {len(KINDS)} kinds of problems", icon=":material/check:", key="looked_for"):
         st.markdown("\n".join(f"- {title}" for title in KINDS.values()))
         st.caption("There may still be problems that this check cannot detect.")
-    step = next_step(facts_of(context.model, traits))
-    if context.can_edit and step.page is not None:
-        with st.container(horizontal=True, vertical_alignment="center", key="doctor.next"):
-            st.markdown(f"**What is next?** {step.sentence}", width="content")
-            (primary_link if step.primary else page_link)(step.page, step.label, **step.query)
 
 
 def _draw_download(context: _Context, shown: Sequence[Finding]) -> None:
@@ -227,23 +293,42 @@ def _ignore(handle: str, findings: Iterable[Finding]) -> None:
 
 
 def _draw_finding(context: _Context, finding: Finding, *, whole: Finding | None = None) -> None:
-    """Draw a finding: its sentence, beside it what can be done, below it its texts or the findings that it consists of.
+    """Draw a finding: what it is, what it costs and what can be done, below it its texts or the findings that it
+    consists of.
 
     A few are open, more are one click away. `whole` is the finding that it is a part of.
     """
     this, parts = identity(finding), finding.parts
-    with st.container(key=f"doctor.one.{this}", gap="xsmall"):
-        words, actions = st.columns([3, 2], gap="small")
-        with words, st.container(gap=None):
-            st.markdown(("" if whole else _about(context, finding)) + plain(finding.says))
+    with st.container(key=f"doctor.{'part' if whole else 'one'}.{this}", gap="xsmall"):
+        words, cost, actions = st.columns([3.3, 1.2, 1.25], gap="medium")
+        with words, st.container(gap="xsmall"):
+            if whole is None:
+                st.header(plain(finding.in_short), anchor=False)
+            if whole is not None or not parts:
+                st.markdown(("" if whole else _about(context, finding)) + plain(finding.says))
             if finding.more and (whole is None or whole.more != finding.more):
                 st.caption(plain(finding.more))
             _draw_texts(context, finding)
-        with actions, st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if whole is None:
+            with cost:
+                _draw_cost(finding)
+        with actions, st.container(horizontal=True, gap="xsmall"):
             _draw_actions(context, finding)
         if parts and (len(parts) <= _FEW or session.get(f"{_OPEN}:{this}")):
             for part in page_of(parts, _A_PAGE, key=f"doctor.page.{this}"):
                 _draw_finding(context, part, whole=finding)
+
+
+def _draw_cost(finding: Finding) -> None:
+    """Draw a number with what it says: what the finding costs or, if that is not known, how many texts it is about."""
+    cost, number = finding.cost, len(finding.sample_ids)
+    if cost is not None:
+        figure, says = f"{cost.right:,} of {cost.of:,}", cost.says
+    elif number and finding.kind in _COUNTED:
+        figure, says = f"{number:,}", _COUNTED[finding.kind][number != 1]
+    else:
+        return
+    st.html(f'<div class="tb-cost"><b>{figure}</b><span>{escape(says)}</span></div>')
 
 
 def _about(context: _Context, finding: Finding) -> str:
@@ -263,6 +348,8 @@ def _draw_texts(context: _Context, finding: Finding) -> None:
 
 def _draw_actions(context: _Context, finding: Finding) -> None:
     this, fix, many = identity(finding), finding.fix, len(finding.parts)
+    if finding.kind == "suspect" and many:
+        _draw_read(finding, "card", kind="secondary")
     if context.can_edit and fix and fix.add:
         st.button(plain(fix.says), key=f"doctor.add.{this}", on_click=_open_paste, args=(finding.trait_key,))
     elif context.can_edit and fix and fix.rename:
@@ -280,9 +367,8 @@ def _draw_actions(context: _Context, finding: Finding) -> None:
         label = f"Show the {len(ids):,} texts" if len(ids) > _FEW else "Show it in the list"
         st.button(label, type="tertiary", key=f"doctor.rows.{this}", on_click=show_samples, args=(ids,))
     ignored = (context.model.handle, finding.parts or [finding])
-    st.space("stretch")
-    hint, key = "Ignore until you close this tab", f"doctor.ignore.{this}"
-    st.button("", icon=":material/close:", type="tertiary", key=key, help=hint, on_click=_ignore, args=ignored)
+    hint, key = "Hidden until you close this tab", f"doctor.ignore.{this}"
+    st.button("Ignore", type="tertiary", key=key, help=hint, on_click=_ignore, args=ignored)
 
 
 def _open_paste(trait: str) -> None:
@@ -366,9 +452,36 @@ def _apply(context: _Context, changes: Changes) -> None:
     }
     for each, (held_out, must_pass) in changes.marks.items():
         updates.setdefault(each, {}).update(held_out=held_out, must_pass=must_pass)
-    session.flash(apply(context.model, _said, context.samples, updates=updates, deletes=sorted(changes.deletions)))
-    if conflict_in(context.model.handle) is not None:
+    draft = draft_of(context.model)
+    own = dict(context.samples)
+    if draft.handle != context.model.handle:
+        own = _in_draft(draft, [context.samples[each] for each in sorted(changes.ids)])
+        updates, deleted = (
+            {own[at].id: fields for at, fields in updates.items()},
+            [own[at].id for at in changes.deletions],
+        )
+        own = {each.id: each for each in own.values()}
+    else:
+        deleted = [*changes.deletions]
+    session.flash(apply(draft, _said, own, updates=updates, deletes=sorted(deleted)))
+    if draft.handle != context.model.handle:
+        session.next_model(draft.handle)
+    if conflict_in(draft.handle) is not None:
         go_to("samples")
+
+
+def _in_draft(draft: Model, samples: Sequence[Sample]) -> dict[int, Sample]:
+    """The copies of samples in a draft, by the ids of the samples; raise `SampleNotFound` if it has not all of them."""
+    left: dict[tuple[str, str, float], list[Sample]] = {}
+    for each in all_samples(draft.handle, client().traits.list(draft.handle)):
+        left.setdefault((each.trait, each.content_sha256, each.quality), []).append(each)
+    copies: dict[int, Sample] = {}
+    for each in samples:
+        same = left.get((each.trait, each.content_sha256, each.quality))
+        if not same:
+            raise SampleNotFound(f"Your draft {draft.handle} has changed these samples already. Check the draft.")
+        copies[each.id] = same.pop(0)
+    return copies
 
 
 def _said(changed: int, deleted: int) -> str:

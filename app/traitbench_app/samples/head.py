@@ -8,6 +8,7 @@ from traitbench.contract.models import Model
 from traitbench.display.text import count
 from traitbench_app.parts.heading import is_open_draft
 from traitbench_app.samples.browsing import SamplesOnPage
+from traitbench_app.samples.checks import slot_of_step
 from traitbench_app.samples.editing import (
     SavedEdit,
     conflict_in,
@@ -25,6 +26,7 @@ from traitbench_app.samples.words import sentence_of, title_of
 _STYLE = """
 <style>
 .stApp .st-key-samples-title { flex-wrap: wrap; gap: 12px 24px; align-items: flex-start; }
+.stApp .st-key-samples-title > :has(> .st-key-samples-switch) { margin-left: auto; }
 .stApp .st-key-samples-bar { gap: 8px; }
 .stApp .st-key-samples-bar button[data-variant] {
   min-height: 24px; height: 24px; padding: 0 8px; border-radius: 999px; border: 1px solid var(--tb-line);
@@ -177,7 +179,7 @@ def step_of_check(model: Model) -> Callable[[], bool]:
     def draw() -> bool:
         if (last := last_edit(model.handle)) is not None:
             _draw_undo(last)
-        return False
+        return slot_of_step()
 
     return draw
 

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from traitbench.analysis import nuisance
 from traitbench.analysis.belonging import belonging
 from traitbench.analysis.confounders import confounders
-from traitbench.analysis.findings import KINDS, SEVERITIES, CheckedSample, Finding, Fix, Severity
+from traitbench.analysis.findings import KINDS, SEVERITIES, CheckedSample, Cost, Finding, Fix, Severity
 from traitbench.analysis.suspects import LabelCheck, isolated, out_of_fold_check
 from traitbench.analysis.trait_check import FEWEST, POLES, Embed, TraitCheck, finding_on, to_add
 from traitbench.contract.samples import LONGEST_GROUP
@@ -33,6 +33,7 @@ _UNBALANCED = 4
 # core/docs/scoring.md, section 11: below that AUROC labels look alike; with that many texts a pole it is no accident.
 _CHANCE, _CERTAIN = 0.6, 30
 _MOST_SUSPECTS = 20
+_MOST_FITTED_AGAIN = 2_000
 _MOST_OUTLIERS = 5
 # None of 1,260 draws of 8, 16 and 64 texts a pole from seven sets reaches this with names that fit.
 _OTHER_WAY, _NEITHER_WAY = 0.25, 0.5
@@ -291,6 +292,7 @@ def _suspects(check: TraitCheck, judgement: LabelCheck | None) -> Iterator[Findi
         return
     torn = {row for rows in _groups(check.same) if len(rows) > 1 for row in rows}
     rows = [row for row in judgement.suspects.tolist() if row not in torn and not check.made[row]][:_MOST_SUSPECTS]
+    cost = _cost_of_labels(check, judgement, rows)
     for row in rows:
         better = check.label("negative" if check.y[row] > 0.5 else "positive")
         says = f"{check.quote(row)} is labelled {check.label_of(row)}, but reads like {better}."
@@ -298,7 +300,22 @@ def _suspects(check: TraitCheck, judgement: LabelCheck | None) -> Iterator[Findi
         more = "Read each text: the label may be wrong, or the text is hard for a model."
         # Rounded, because 1 - 0.9 is not 0.1 in floating point.
         fix = Fix(f"Change to {better}", relabel={check.samples[row].id: round(1 - check.samples[row].quality, 6)})
-        yield finding_on(check, "suspect", "warning", check.ids([row]), says, fix, several=several, more=more)
+        finding = finding_on(check, "suspect", "warning", check.ids([row]), says, fix, several=several, more=more)
+        yield replace(finding, cost=cost)
+
+
+def _cost_of_labels(check: TraitCheck, judgement: LabelCheck, rows: Sequence[int]) -> Cost | None:
+    """How many texts would be right with these labels changed; None for many texts, because it is one more fit."""
+    if not rows or len(check.y) > _MOST_FITTED_AGAIN:
+        return None
+    y = check.y.copy()
+    y[rows] = 1 - y[rows]
+    changed = out_of_fold_check(check.X, y, check.groups, check.made, check.texts)
+    if changed is None:
+        return None
+    (right, of), (now, _) = ([sum(each) for each in zip(*each.counts, strict=True)] for each in (changed, judgement))
+    which, are = ("them", "they are") if len(rows) > 1 else ("it", "it is")
+    return Cost(right, of, f"right with {which} changed, {now:,} as {are}.", max(0, right - now))
 
 
 def _outliers(check: TraitCheck, is_isolated: NDArray[np.bool_]) -> Iterator[Finding]:

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traitbench.analysis import nuisance
-from traitbench.analysis.findings import Alone, CheckedSample, Finding, Fix, Pole, Severity, Wanted
+from traitbench.analysis.findings import Alone, CheckedSample, Cost, Finding, Fix, Pole, Severity, Wanted
 from traitbench.analysis.languages import language
+from traitbench.analysis.nuisance import Counts
 from traitbench.analysis.shortcuts import AT_LEAST, BY_NATURE, LOST, Accuracy, Shortcut, marks_of, shortcuts
 from traitbench.analysis.suspects import LabelCheck, out_of_fold_check
 from traitbench.analysis.trait_check import FEWEST, LONGEST, POLES, Embed, TraitCheck, finding_on, to_add
@@ -210,7 +211,26 @@ def _by_mark(check: TraitCheck, shortcut: Shortcut, reading: _Reading) -> Findin
     )
     severity: Severity = "error" if shortcut.loses else "warning"
     finding = finding_on(check, "shortcut", severity, check.ids(having), says, fix, more=" ".join(filter(None, more)))
-    return replace(finding, alone=alone)
+    title = f"{_upper(shortcut.mark.name)} gives {check.name} away"
+    return replace(finding, alone=alone, title=title, cost=_cost(alone.counts, "it", shortcut.base, shortcut.without))
+
+
+def _cost(alone: Counts, name: str, base: Accuracy | None, without: Accuracy | None) -> Cost:
+    """What something costs that alone tells the poles apart; if that is not measured, how many it gets right alone."""
+    if base is None or without is None:
+        right, of = _total(alone)
+        return Cost(right, of, f"right by {name} alone.")
+    (left, of), (now, _) = _total(without.counts), _total(base.counts)
+    return Cost(left, of, f"right with {name} hidden, {now:,} as it is.", max(0, now - left))
+
+
+def _total(counts: Counts) -> tuple[int, int]:
+    (one, of), (two, others) = counts
+    return one + two, of + others
+
+
+def _upper(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}"
 
 
 def _remains(check: TraitCheck, without: str, base: Accuracy | None, left: Accuracy | None) -> str:
@@ -262,7 +282,8 @@ def _by_length(
         more=more,
         texts=sum(poles),
     )
-    yield replace(finding, alone=alone)
+    title = f"Length gives {check.name} away: {check.label(short)} texts are short"
+    yield replace(finding, alone=alone, title=title, cost=_cost(alone.counts, "the length", base, without))
 
 
 def _times_as_long(ratio: float) -> str:
@@ -323,7 +344,7 @@ def _by_group(
     finding = finding_on(
         check, kind, _severity(group.area, area), (), says, fix, more=more, texts=int(own[check.at(fuller)].sum())
     )
-    return replace(finding, alone=alone)
+    return replace(finding, alone=alone, cost=_cost(alone.counts, f"the {kind}", None, None))
 
 
 def _by_language(check: TraitCheck, groups: Sequence[str | None]) -> Iterator[Finding]:

@@ -138,13 +138,27 @@ class Alone:
 
 
 @dataclass(frozen=True)
+class Cost:
+    """What a problem costs: how many of how many texts are right because of it, or without it, and what that means.
+
+    `lost` is how many more texts would be right; 0 if that was not measured.
+    """
+
+    right: int
+    of: int
+    says: str
+    lost: int = 0
+
+
+@dataclass(frozen=True)
 class Finding:
     """Something that a person should check; the most conspicuous sample comes first in `sample_ids`.
 
     `says` is one sentence, and `more` what helps to decide. `texts` counts the texts concerned if it names no samples.
     `several` is the sentence for several findings like this one after their number, empty if each stands alone; `parts`
     are those findings. `auroc` is the out-of-fold AUROC of the labels, and `alone` what alone tells the poles apart, if
-    the finding is about that.
+    the finding is about that. `title` says it in a few words, empty if the title of its kind does. `cost` is None if it
+    is not known.
     """
 
     kind: Kind
@@ -159,10 +173,18 @@ class Finding:
     parts: tuple["Finding", ...] = ()
     auroc: float | None = None
     alone: Alone | None = None
+    title: str = ""
+    cost: Cost | None = None
+
+    @property
+    def in_short(self) -> str:
+        """What it is, without a full stop."""
+        return self.title or (self.says.removesuffix(".") if self.parts else KINDS[self.kind])
 
 
 def grouped(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return findings of one kind about one trait as one, the gravest first, then by the number of texts concerned.
+    """Return findings of one kind about one trait as one: the gravest first, then the costliest, then by the number of
+    texts concerned.
 
     Without samples at a pole a trait cannot be trained at all, so that is first.
     """
@@ -171,9 +193,16 @@ def grouped(findings: Iterable[Finding]) -> tuple[Finding, ...]:
         groups.setdefault((each.kind, each.trait_key, each.severity, each.several or each.says), []).append(each)
     kinds = list(KINDS)
 
-    def rank(finding: Finding) -> tuple[int, bool, int, int]:
+    def rank(finding: Finding) -> tuple[int, bool, int, int, int]:
+        lost = finding.cost.lost if finding.cost else 0
         concerned = -(finding.texts or len(finding.sample_ids))
-        return SEVERITIES.index(finding.severity), finding.kind != "no_samples", concerned, kinds.index(finding.kind)
+        return (
+            SEVERITIES.index(finding.severity),
+            finding.kind != "no_samples",
+            -lost,
+            concerned,
+            kinds.index(finding.kind),
+        )
 
     return tuple(sorted((_together(group) for group in groups.values()), key=rank))
 
