@@ -92,6 +92,7 @@ CASES: Mapping[Operation[Any], tuple[str, Callable[[World, str], Case] | None]] 
     operations.SAMPLES_UNDO: ("draft", _undo),
     operations.SAMPLES_DELETE_MANY: ("draft", _delete_many),
     operations.SAMPLES_SYNTHESIZE: ("draft", None),
+    operations.TEXTS_ADD: ("draft", None),
     operations.VERSIONS_TAG: ("ready", None),
     operations.SCORES_FEEDBACK: ("ready", None),
 }  # fmt: skip
