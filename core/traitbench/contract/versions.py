@@ -83,10 +83,16 @@ class VersionActivate(Received):
 
     model_config = ConfigDict(
         json_schema_extra={
-            "oneOf": [
-                {"required": ["version"], "properties": {"version": {"type": "string"}, "tag": {"type": "null"}}},
-                {"required": ["tag"], "properties": {"tag": {"type": "string"}, "version": {"type": "null"}}},
-            ]
+            # Not `oneOf`, of which generators of clients make two types.
+            "not": {
+                "anyOf": [
+                    {
+                        "required": ["version", "tag"],
+                        "properties": {"version": {"type": "string"}, "tag": {"type": "string"}},
+                    },
+                    {"properties": {"version": {"type": "null"}, "tag": {"type": "null"}}},
+                ]
+            }
         }
     )
 

@@ -105,7 +105,8 @@ the error envelope; its `code` says what was wrong, such as `route_not_found` fo
 `x-error-codes` lists the codes of a response. Every path that supports `GET` also supports `HEAD`. To read all pages of
 a listing, follow `next_cursor` until it is null.
 
-With `?doors=true`, this document has the routes too that speak the wires of other programs.
+With `?doors=true`, this document also has the routes that speak the wires of other programs, and the fields of a
+bundle.
 
 The operator limits the traits of a model (64 by default), its samples (200,000), and the bytes of a body (10 MiB;
 256 MiB for an import).

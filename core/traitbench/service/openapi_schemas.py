@@ -1,7 +1,8 @@
 """The OpenAPI document for programs that read it: generators of clients, and checks.
 
 A generator makes a type of each choice and each map that it meets. So those of several fields are components with a
-name. And it makes methods of every route, so doors, for which programs have a client already, are left out.
+name. It makes methods of every route, so doors, for which programs have a client already, are left out. And a program
+passes a bundle on as it is, so a bundle is an object without fields.
 """
 
 import re
@@ -12,6 +13,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from traitbench.contract import metrics, models, samples, scores, traits, versions
+from traitbench.contract.bundles import Bundle
 from traitbench.contract.comparisons import VersionVerdict
 from traitbench.contract.explanations import Explanation
 from traitbench.contract.operations import ROUTES
@@ -40,6 +42,7 @@ SHARED: Mapping[str, Any] = {
 }
 """Types of several fields that have no class, by their names in the document."""
 
+_BUNDLE = f"{Bundle.__doc__}\n\nIts fields are described with `?doors=true`."
 _REFERENCE = "#/components/schemas/"
 _REFERRED = re.compile(rf"{_REFERENCE}(\w+)")
 _OF_THE_FIELD = ("title", "description", "default")
@@ -56,7 +59,7 @@ def with_shared_schemas(description: Json) -> Json:
 
 
 def without_doors(description: Json) -> Json:
-    """Return the document without the routes that speak wires of other programs, and without what only they need."""
+    """Return the document without doors and the fields of a bundle, and without what only these need."""
     doors = {each["operationId"] for each in _operations(description["paths"]) if ROUTES[each["summary"]].is_door}
     paths = {
         path: {method: _without_links(each, doors) for method, each in methods.items()}
@@ -67,14 +70,15 @@ def without_doors(description: Json) -> Json:
     tags = {tag for each in left for tag in each["tags"]}
     schemes = {name for each in left for choice in each["security"] for name in choice}
     components = description["components"]
-    schemas = _referenced(paths, components["schemas"])
+    every = {**components["schemas"], Bundle.__name__: {"type": "object", "description": _BUNDLE}}
+    schemas = _referenced(paths, every)
     return {
         **description,
         "paths": paths,
         "tags": [each for each in description["tags"] if each["name"] in tags],
         "components": {
             **components,
-            "schemas": {name: each for name, each in components["schemas"].items() if name in schemas},
+            "schemas": {name: each for name, each in every.items() if name in schemas},
             "securitySchemes": {name: each for name, each in components["securitySchemes"].items() if name in schemes},
         },
     }

@@ -95,7 +95,9 @@ HeldOut = Annotated[
 ]
 OfSynthType = Annotated[SynthesisType, Query(description="`from_traits` or `diversify`.")]
 WithDoors = Annotated[
-    bool, BeforeValidator(_flag), Query(description="`true`: also the routes that speak wires of other programs.")
+    bool,
+    BeforeValidator(_flag),
+    Query(description="`true`: also routes that speak wires of other programs, and the fields of a bundle."),
 ]
 OfEffort = Annotated[Effort | None, Query(description="Effort of the synthesis; without it, the default.")]
 WithLanguageModel = Annotated[
