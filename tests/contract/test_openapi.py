@@ -35,7 +35,9 @@ QUERY: dict[str, dict[str, tuple[int | str | None, dict[str, Any]]]] = {
         "limit": (100, {"minimum": 1, "maximum": 500}),
         "offset": (0, {"minimum": 0}),
         **dict.fromkeys(("newest_first", "count"), (False, {"type": "boolean"})),
-        **dict.fromkeys(("trait", "held_out", "cursor", "pending", "provenance", "pole", "text", "ids"), (None, {})),
+        **dict.fromkeys(
+            ("trait", "held_out", "cursor", "pending", "provenance", "pole", "text", "ids", "grouped"), (None, {})
+        ),
     },
     "GET /v1/models/{handle}/samples/changes": {
         "limit": (20, {"minimum": 1, "maximum": 100}),

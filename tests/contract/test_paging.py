@@ -90,6 +90,7 @@ def labelled(world: World) -> str:
     qualities = (1, 0, 0.5, 1, 0, 0.8)
     world.make("mine.words", key="authoring", samples=False)
     sent = [{"trait": "tone", "text": text, "quality": at} for text, at in zip(texts, qualities, strict=True)]
+    sent[3]["group"] = "C:"
     world.call("POST", "/v1/models/mine.words/samples", json={"samples": sent})
     return "/v1/models/mine.words/samples"
 
@@ -107,6 +108,8 @@ def labelled(world: World) -> str:
         ({"pole": "between"}, ["ÜBER_100"]),
         ({"provenance": "authored", "pole": "between"}, ["ÜBER_100"]),
         ({"provenance": "synthesized"}, []),
+        ({"grouped": "true"}, ["a\\b"]),
+        ({"grouped": "false", "pole": "positive"}, ["The Über-bread", "plain water"]),
     ],
 )
 def test_samples_are_searched_and_counted(world: World, labelled: str, query: dict[str, str], texts: list[str]) -> None:

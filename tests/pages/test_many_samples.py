@@ -48,6 +48,16 @@ def test_pages_searches_and_links_show_what_is_there(workbench: Workbench, clien
     assert not reads_all(linked)
 
 
+def test_those_without_a_group_are_listed_by_the_service(workbench: Workbench, client: Traitbench, many: str) -> None:
+    assert "no group" not in str(workbench.open("samples", model=many).get("button_group")[0].proto)
+    ids = [each.id for each in client.samples.list(many, limit=500)]
+    client.samples.update(many, ids[3:], group="Case 1")
+    at = workbench.open("samples", model=many, show="no group")
+    assert listed(at) == ["Text 2", "Text 1", "Text 0"]
+    assert "no group 3" in str(at.get("button_group")[0].proto)
+    assert not reads_all(at)
+
+
 def test_copies_are_counted_without_the_other_samples(workbench: Workbench, client: Traitbench, many: str) -> None:
     three = [SampleInput(trait="warmth", text="So there are three of us.", quality=1.0) for _ in range(3)]
     client.samples.add(many, three)

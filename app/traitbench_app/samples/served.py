@@ -15,6 +15,7 @@ from traitbench_app.samples.listed import ORIGINS, Chip, Chosen, ChosenSamples, 
 from traitbench_app.shell import session
 from traitbench_app.shell.service import client, reader
 
+_BY_SERVICE = (*ORIGINS, "no group")
 _AUTHORED, _COPIES = "samples.synthesized_count", "samples.copies_count"
 
 
@@ -35,6 +36,9 @@ class ServedListing:
         """Return the number of samples of each chip that can be chosen without reading all samples."""
         counts: dict[Chip, int] = {"all": self.total, "wrong": self.wrong, "test": self.tests}
         counts["synthesized"] = self._synthesized()
+        without = client().samples.list(self._handle, grouped=False, limit=1, count=True).count or 0
+        # Where no sample has a group, all would be shown.
+        counts["no group"] = without if without < self.total else 0
         return {chip: number for chip, number in counts.items() if chip == "all" or number}
 
     def score_counts(self, trait: str) -> Mapping[Side, Sequence[int]] | None:
@@ -75,7 +79,7 @@ class ServedListing:
 
     def find(self, chosen: Chosen) -> ChosenSamples:
         """Return the samples that pass: by their scores or, with words or newest first, as the service lists them."""
-        by_score = self.has_scores and not (chosen.newest_first or chosen.words or chosen.chip in ORIGINS)
+        by_score = self.has_scores and not (chosen.newest_first or chosen.words or chosen.chip in _BY_SERVICE)
         if chosen.ids:
             return self._by_ids(sorted(chosen.ids, reverse=True))
         if by_score and chosen.pole != "between":
@@ -124,6 +128,7 @@ class ServedListing:
             held_out=True if chosen.chip == "test" else None,
             provenance=ORIGINS.get(chosen.chip),
             pole=chosen.pole,
+            grouped=False if chosen.chip == "no group" else None,
             text=chosen.words or None,
             newest_first=True,
             count=count,

@@ -55,9 +55,9 @@ class SampleQuery:
     """Which samples of a model a listing has, and in which order; None leaves all.
 
     `trait` is a key or a name. `held_out` leaves only the test samples, or only the others, `pending` only feedback
-    that waits, or everything else. The text must contain all words of `text`, in any case. `offset` skips samples at
-    the beginning, and `count` asks for the number of all that pass. `ids` leaves only these samples, as far as they
-    exist.
+    that waits, or everything else, `grouped` only samples with a group, or only those without. The text must contain
+    all words of `text`, in any case. `offset` skips samples at the beginning, and `count` asks for the number of all
+    that pass. `ids` leaves only these samples, as far as they exist.
     """
 
     trait: str | None = None
@@ -70,6 +70,7 @@ class SampleQuery:
     offset: int = 0
     count: bool = False
     ids: tuple[int, ...] | None = None
+    grouped: bool | None = None
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -107,6 +107,11 @@ WithLanguageModel = Annotated[
 ]
 OfTrait = Annotated[Text | None, Query(description="Only samples of this trait, by key or name.")]
 OfProvenance = Annotated[Provenance | None, Query(description="Only samples of this origin.")]
+Grouped = Annotated[
+    bool | None,
+    BeforeValidator(_flag),
+    Query(description="`true`: only samples with a group. `false`: only samples without one."),
+]
 OfPole = Annotated[
     Pole | None, Query(description="Only samples that are labelled towards this pole; `between`: with quality 0.5.")
 ]

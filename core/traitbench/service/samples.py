@@ -51,10 +51,11 @@ def list_samples(
     offset: parameters.Offset = 0,
     count: parameters.WithCount = False,
     ids: parameters.OfIds = None,
+    grouped: parameters.Grouped = None,
 ) -> SamplePage:
     """List samples, sorted by id."""
     chosen = parameters.ids_of(ids)
-    query = SampleQuery(trait, held_out, pending, provenance, pole, text, newest_first, offset, count, chosen)
+    query = SampleQuery(trait, held_out, pending, provenance, pole, text, newest_first, offset, count, chosen, grouped)
     return samples.list_samples(call.context, call.caller, handle, query, limit=limit, cursor=cursor)
 
 

@@ -245,6 +245,8 @@ def _passing(connection: Connection, columns: Any, query: SampleQuery) -> Iterat
         yield columns.pending if query.pending else ~columns.pending
     if query.held_out is not None:
         yield columns.held_out == query.held_out
+    if query.grouped is not None:
+        yield columns.group.is_not(None) if query.grouped else columns.group.is_(None)
     if query.provenance is not None:
         yield columns.provenance == query.provenance
     if query.pole is not None:

@@ -86,6 +86,7 @@ class Samples:
         offset: int = 0,
         count: bool = False,
         ids: Sequence[int] | None = None,
+        grouped: bool | None = None,
         limit: int = 100,
         cursor: str | None = None,
     ) -> Pages[Sample]:
@@ -95,11 +96,11 @@ class Samples:
         lists only feedback that the model has not learned yet, `pending=False` only the other samples. `text` has words
         that the texts must contain, in any case. `offset` skips samples at the beginning. With `count=True`, the
         listing's `count` is the number of all samples that pass the filters. With `ids`, at most 500, list only these;
-        ids that the model does not have are left out.
+        ids that the model does not have are left out. `grouped=False` lists only samples without a group.
         """
         chosen = None if ids is None else tuple(ids)
         first = SampleQuery(
-            trait, held_out, pending, provenance, pole, text or None, newest_first, offset, count, chosen
+            trait, held_out, pending, provenance, pole, text or None, newest_first, offset, count, chosen, grouped
         )
         others = replace(first, offset=0, count=False)
         return Pages(
