@@ -267,7 +267,7 @@ def test_an_edit_that_somebody_overtook_is_shown_beside_theirs(
     workbench: Workbench, client: Traitbench, draft: str
 ) -> None:
     at = overtaken(workbench, client, draft)
-    assert "the same sample meanwhile" in words(at)
+    assert "the same sample just now" in words(at)
     assert not buttons(at, "samples.label."), "the keys belong to the two versions"
     drawn = "\n".join(str(each.proto.body) for each in at.get("html"))
     assert "<u>Mine now.</u>" in drawn
@@ -285,12 +285,12 @@ def test_theirs_can_be_taken_and_a_deleted_one_added_again(
     at = overtaken(workbench, client, draft)
     press(at, "samples.take_theirs")
     assert "Theirs now." in [text for text, _ in texts(client, draft)]
-    assert "meanwhile" not in words(at)
+    assert "the same sample" not in words(at)
     own = next(each for each in client.samples.list(draft) if each.text == COLD[1])
     pick(at, client, draft, COLD[1])
     client.samples.delete(draft, own.id)
     retype(at, "Mine again.")
-    assert "deleted the same sample meanwhile" in words(at)
+    assert "deleted the same sample just now" in words(at)
     press(at, "samples.keep_mine")
     assert "Mine again." in [text for text, _ in texts(client, draft)]
 
