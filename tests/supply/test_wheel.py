@@ -17,6 +17,7 @@ import pytest
 from tests.conftest import Service, Trained, make_draft, train
 from tests.modules import NAMES_OF_OTHERS, ROOT
 from tests.supply.locked import locked
+from tests.test_readme import blocks
 from traitbench.client import Traitbench
 from traitbench.encoders.packaged import MINILM
 from traitbench.encoders.registry import load_encoder
@@ -54,7 +55,8 @@ snapshot = Snapshot.from_json(order["snapshot"])
 cards = [score(snapshot, encoder.encode, text).to_wire() for text in order["texts"]]
 rows = [encoder.encode([text]).tobytes().hex() for text in order["texts"]]
 early = encoder.encode(order["texts"], mode=next(iter(encoder.modes))).tobytes().hex()
-drawn = [path.name for path in Path("cache").glob("*")]
+# A file is verified once; nothing is made of the weights.
+drawn = [path.name for path in Path("cache").glob("*") if path.suffix != ".verified"]
 print(json.dumps({"id": encoder.id, "digest": encoder.digest, "cards": cards, "rows": rows, "early": early,
                   "drawn": drawn, "file": traitbench.__file__}))
 """
@@ -81,7 +83,7 @@ def client_python(wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFact
     subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
     python = folder / "venv" / "bin" / "python"
     before = megabytes(folder)
-    install(python, str(wheels[CLIENT]))
+    install_as_documented(python, wheels, 0)
     size = megabytes(folder) - before
     sys.stdout.write(f"\nThe installation of the client has {size} MB.\n")
     assert size < MOST_MEGABYTES_OF_THE_CLIENT
@@ -119,10 +121,36 @@ def python(client_python: Path, wheel: Path) -> Path:
 
 def install(python: Path, *what: str) -> None:
     """With the locked versions: another release of onnxruntime may round otherwise."""
-    constraints = python.parent.parent / "constraints.txt"
-    constraints.write_text("".join(f"{each.name}=={each.version}\n" for each in locked() if each.here))
-    command = [str(python), "-m", "pip", "install", "-qq", "--disable-pip-version-check", "-c", str(constraints), *what]
+    command = [
+        str(python),
+        "-m",
+        "pip",
+        "install",
+        "-qq",
+        "--disable-pip-version-check",
+        "-c",
+        constraints(python),
+        *what,
+    ]
     subprocess.run(command, check=True)
+
+
+def install_as_documented(python: Path, wheels: dict[str, Path], number: int) -> None:
+    """Run a line of the README beside the folder of the wheels."""
+    folder = wheels[CLIENT].parent.with_name("dist")
+    if not folder.exists():
+        folder.symlink_to(wheels[CLIENT].parent)
+    line = blocks("sh")[1].splitlines()[number]
+    path = f"{python.parent}:{os.environ['PATH']}"
+    given = {**os.environ, "PATH": path, "PIP_CONSTRAINT": constraints(python), "PIP_QUIET": "2"}
+    subprocess.run(["bash", "-euc", line], cwd=folder.parent, env=given, check=True)
+
+
+def constraints(python: Path) -> str:
+    """The name of a file with the locked versions."""
+    file = python.parent.parent / "constraints.txt"
+    file.write_text("".join(f"{each.name}=={each.version}\n" for each in locked() if each.here))
+    return str(file)
 
 
 def megabytes(folder: Path) -> int:
@@ -231,9 +259,10 @@ def test_a_version_of_the_earlier_default_scores_with_the_second_wheel(
         assert card == client.scores.score(handle, text).model_dump(mode="json", include=set(card))
 
 
-def test_all_extras_bring_no_torch_and_stay_small(python: Path, wheel: Path) -> None:
+def test_all_extras_bring_no_torch_and_stay_small(python: Path, wheel: Path, wheels: dict[str, Path]) -> None:
     """Last, for it changes the environment."""
     folder = python.parent.parent
+    install_as_documented(python, wheels, 1)
     install(python, f"{wheel}[workbench,postgres,notebook]")
     size = megabytes(folder)
     sys.stdout.write(f"\nThe environment with all extras has {size} MB.\n")
