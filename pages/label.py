@@ -100,7 +100,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="label.choic
         st.caption(
             "Kept only until you close this tab, because zero data retention is on."
             if model.zero_data_retention
-            else f"Kept in the home folder of this workbench until you discard them; up to {MOST_TEXTS:,}."
+            else f"Kept with the model until somebody discards them, for all who may change it; up to {MOST_TEXTS:,}."
         )
         st.button(
             "Discard texts",
@@ -121,7 +121,7 @@ if asked(DISCARD) == model.handle:
     confirm(
         DISCARD,
         title="Discard these texts?",
-        body=f"{count(len(texts), 'text')} and your skips are deleted from this workbench. Saved samples stay.",
+        body=f"{count(len(texts), 'text')} and what everyone decided about them are deleted. Saved samples stay.",
         yes="Discard",
         icon=":material/delete:",
         act=lambda: pool.discard(model.handle),

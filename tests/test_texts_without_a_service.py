@@ -22,7 +22,7 @@ from tests.conftest import COLD, WARM, Trained
 from tests.contexts import home_in_environment
 from tests.size import sized
 from tests.tables.in_process import read
-from traitbench.as_read import as_read
+from traitbench.as_read import as_read, is_blank
 from traitbench.batch.audits import read_scored
 from traitbench.contract.batches import BatchSettings
 from traitbench.contract.samples import LONGEST_TEXT
@@ -31,7 +31,6 @@ from traitbench.tables.source import opened
 from traitbench.tables.writing import csv_file, jsonl_file, parquet_file
 from traitbench_app.batch.columns import as_csv, as_jsonl, as_parquet, frame_of
 from traitbench_app.workspace import background, batches
-from traitbench_app.workspace.pool import PoolFile, PoolOwner
 
 ODD, NO_TEXTS = list(wild.ODD), list(wild.NO_TEXTS)
 
@@ -157,9 +156,8 @@ def test_a_page_imports_every_row_as_a_sample_and_into_a_pool(trained: Trained, 
     )
     assert [sample.text for sample in checked.samples] == texts
     assert checked.problems == ()
-    pool, place = PoolFile(None), PoolOwner("service", "model", "owner")
-    assert pool.add(place, [row.cells["text"] for row in content.rows], "a file") == len(texts)
-    assert sorted(pool.texts(place).values()) == sorted(texts)
+    trained.client.texts.add(trained.handle, [row.cells["text"] for row in content.rows])
+    assert {each.text for each in trained.client.texts.list(trained.handle)} >= {*texts}
 
 
 def test_a_batch_of_the_page_downloads_every_row(trained: Trained, texts: list[str]) -> None:
@@ -178,10 +176,10 @@ def test_a_batch_of_the_page_downloads_every_row(trained: Trained, texts: list[s
         background.discard(batch.id)
 
 
-def test_a_pool_keeps_every_character() -> None:
-    pool, place, texts = PoolFile(None), PoolOwner("service", "model", "owner"), every_text()
-    assert pool.add(place, texts, "a file") == len(texts)
-    assert sorted(pool.texts(place).values()) == sorted(texts)
+def test_a_text_to_label_keeps_every_character(trained: Trained) -> None:
+    texts = [text for text in every_text() if not is_blank(text)]
+    trained.client.texts.add(trained.handle, texts)
+    assert {each.text for each in trained.client.texts.list(trained.handle)} >= {*texts}
 
 
 def test_a_download_keeps_every_character() -> None:

@@ -128,8 +128,9 @@ def test_the_other_label_stays_unless_mine_takes_its_place(
     (added,) = client.samples.add(draft, [SampleInput(trait="warmth", text="Both read this.", quality=0.0)])
     theirs = next(each for each in client.samples.list(draft) if each.id == added)
     model = client.models.get(draft)
+    client.texts.add(draft, [theirs.text])
     mine = Decision("warmth", text_hash(theirs.text), 1.0)
-    pool.decide(model, [mine])
+    assert pool.decide(model, mine).conflict == theirs
     client.samples.change(draft, theirs.id, quality=0.25)
     with pytest.raises(TraitbenchError):
         saving.use_mine(model, LabelConflict(mine, theirs))

@@ -3,22 +3,21 @@
 The keys are tested in a browser; here answers are handed over as the component sends them.
 """
 
-import stat
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.processes import eventually
+from tests.app.workspace.earlier import write_earlier
 from tests.conftest import WARM, Service, free_port
 from tests.pages.drive import Workbench, copied_link, end_badly, hold_busy, labeller, next_step, press, words
 from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
 from traitbench.contract.samples import SampleInput, text_hash
 from traitbench.contract.traits import TraitInput
-from traitbench_app.workspace.pool import FILE
+from traitbench_app.workspace.earlier_pool import FILE
 
 TEXTS = ("You are a star, thank you!", "Go away and stay away.", "It is raining in the hills.", "Form 7 is enclosed.")
 
@@ -37,7 +36,7 @@ def offered(at: AppTest) -> list[str]:
 
 
 def answer(handle: str, *answers: tuple[str, str, float | None]) -> AppTest:
-    """Hand answers over, (text, action, quality), and save them, in a session of their own."""
+    """Hand answers over, (text, action, quality), in a session of their own."""
 
     def script(handle: str, given: "list[tuple[Any, ...]]") -> None:
         import streamlit as st
@@ -55,12 +54,10 @@ def answer(handle: str, *answers: tuple[str, str, float | None]) -> AppTest:
             st.session_state["error"] = error
             return
         numbered = enumerate(given, start=1)
-        taken = saving.take(
+        st.session_state["saved"] = saving.take(
             model,
             [LabelAnswer(n, f"{text_hash(text)}:warmth", action, quality) for n, (text, action, quality) in numbered],
         )
-        st.session_state["taken"] = taken
-        st.session_state["saved"] = saving.save(model, pool.texts(handle))
         st.session_state["pending"] = sum(each.pending for each in pool.decisions(model))
 
     return AppTest.from_function(script, args=(handle, list(answers)), default_timeout=PATIENCE_S).run()
@@ -79,7 +76,7 @@ def test_pasted_texts_are_offered_and_survive_the_session(workbench: Workbench, 
     item = labeller(at)["items"][0]
     assert (item["trait"], item["negative"]["label"], item["positive"]["label"]) == ("Warmth", "cold", "warm")
     assert sorted(offered(workbench.open("label", model=draft))) == sorted(TEXTS)
-    assert stat.S_IMODE(Path(service.settings.home / FILE).stat().st_mode) == 0o600
+    assert not (service.settings.home / FILE).exists(), "the service keeps them"
 
 
 def test_answers_become_samples_once_and_can_be_undone(workbench: Workbench, client: Traitbench, draft: str) -> None:
@@ -114,19 +111,22 @@ def test_the_label_of_another_is_not_overwritten(workbench: Workbench, client: T
     assert labels(client, draft)[TEXTS[1]] == 0.0, "to undo a decision never removes what somebody else saved"
 
 
-def test_a_failed_save_keeps_the_labels(workbench: Workbench, client: Traitbench, draft: str, service: Service) -> None:
+def test_an_answer_that_is_not_saved_is_said_and_saved_when_it_comes_again(
+    workbench: Workbench, client: Traitbench, draft: str, service: Service
+) -> None:
     bring(workbench, draft)
     run_id = hold_busy(service.context, draft)
-    at = answer(draft, (TEXTS[0], "label", 1.0))
+    at = answer(draft, (TEXTS[0], "label", 1.0), (TEXTS[1], "skip", None))
     assert at.session_state["saved"].error is not None
-    assert (at.session_state["saved"].saved, at.session_state["pending"]) == (0, 1)
+    assert at.session_state["saved"].unsaved == 1, "the browser keeps it"
     assert labels(client, draft) == {}
     waiting = workbench.open("label", model=draft)
     assert not labeller(waiting)
     assert "You can label again when the run is done." in words(waiting)
     end_badly(service.context, run_id, "A test ended it.")
+    assert answer(draft, (TEXTS[0], "label", 1.0), (TEXTS[1], "skip", None)).session_state["saved"].unsaved == 0
     assert labeller(workbench.open("label", model=draft))["saved"] == 1
-    assert labels(client, draft) == {TEXTS[0]: 1.0}, "the page sends them when it opens"
+    assert labels(client, draft) == {TEXTS[0]: 1.0}
 
 
 def test_a_trained_model_takes_labels_as_feedback(workbench: Workbench, client: Traitbench, ready: str) -> None:
@@ -138,15 +138,21 @@ def test_a_trained_model_takes_labels_as_feedback(workbench: Workbench, client: 
     assert list(client.samples.list(ready, pending=True)) == []
 
 
-def test_an_address_is_no_feedback_because_its_page_would_be_fetched(
-    workbench: Workbench, client: Traitbench, ready: str
+def test_a_colleague_sees_the_texts_and_labels_with_decisions_of_their_own(
+    monkeypatch: pytest.MonkeyPatch,
+    service: Service,
+    workbench: Workbench,
+    client: Traitbench,
+    draft: str,
+    namespace: str,
 ) -> None:
-    address = "http://127.0.0.1:9/letter"
-    bring(workbench, ready, (address, TEXTS[0]))
-    at = answer(ready, (address, "label", 1.0), (TEXTS[0], "label", 1.0))
-    assert [sample.text for sample in client.samples.list(ready, pending=True)] == [TEXTS[0]]
-    assert "would fetch its page" in str(at.session_state["saved"].error)
-    assert at.session_state["pending"] == 1
+    bring(workbench, draft)
+    answer(draft, (TEXTS[0], "label", 1.0), (TEXTS[1], "skip", None))
+    at = Workbench(monkeypatch, service, service.issue(namespaces=(namespace,))).open("label", model=draft)
+    assert sorted(offered(at)) == sorted(TEXTS[1:]), "what has a label needs none, what one skipped another may know"
+    answer(draft, (TEXTS[1], "label", 0.0))
+    everyone = client.texts.decisions(draft, everyone=True)
+    assert sorted(str(each.quality) for each in everyone) == ["0.0", "1.0", "None"]
 
 
 def test_what_would_help_is_said_as_on_train_and_on_the_dashboard(workbench: Workbench, ready: str) -> None:
@@ -178,7 +184,9 @@ def test_enough_labels_are_good_enough_to_train_with_a_key(workbench: Workbench,
     assert at.button(key="head.step").proto.shortcut == "t"
 
 
-def test_zero_retention_writes_no_text(workbench: Workbench, client: Traitbench, draft: str, service: Service) -> None:
+def test_under_zero_retention_texts_are_in_the_tab_only(
+    workbench: Workbench, client: Traitbench, draft: str, service: Service
+) -> None:
     before, secret = "a text of before zero retention", "a sentence that nobody may keep"
     bring(workbench, draft, (before,))
     client.models.update(draft, zero_data_retention=True)
@@ -186,9 +194,26 @@ def test_zero_retention_writes_no_text(workbench: Workbench, client: Traitbench,
     at = bring(workbench, draft, (secret,))
     assert (offered(at), labeller(at)["keep"]) == ([secret], "")
     assert not labeller(workbench.open("label", model=draft)), "another session has none"
-    written = b"".join(each.read_bytes() for each in service.settings.home.glob(f"{FILE}*"))
+    written = b"".join(each.read_bytes() for each in service.settings.home.glob("traitbench.db*"))
     assert secret.encode() not in written
     assert before.encode() not in written
+
+
+def test_texts_that_an_earlier_release_kept_are_taken_over_once(
+    workbench: Workbench, client: Traitbench, draft: str, service: Service
+) -> None:
+    path = service.settings.home / FILE
+    decided = [("warmth", TEXTS[0], 1.0, None), ("warmth", TEXTS[1], None, None), ("warmth", TEXTS[2], 0.0, 17)]
+    write_earlier(path, service.base_url, draft, "operator", TEXTS, "letters.csv", decided)
+    write_earlier(path, service.base_url, f"{draft}-other", "operator", ["theirs"], "other.csv")
+    at = workbench.open("label", model=draft)
+    assert sorted(offered(at)) == sorted(TEXTS[2:])
+    assert labels(client, draft) == {TEXTS[0]: 1.0}, "only what was not saved is saved now"
+    assert {each.source for each in client.texts.list(draft)} == {"letters.csv"}
+    assert path.exists()
+    assert TEXTS[3].encode() not in path.read_bytes()
+    workbench.open("label", model=draft)
+    assert len(list(client.texts.list(draft))) == 4
 
 
 def test_only_who_may_write_the_model_has_texts_to_label(
@@ -222,10 +247,10 @@ def test_a_link_restores_trait_queue_and_hidden_scores(workbench: Workbench, cli
     assert [item["trait"] for item in labeller(everything)["items"]][:2] == ["Warmth", "Form"]
 
 
-def test_discarded_texts_are_gone(workbench: Workbench, draft: str, service: Service) -> None:
+def test_discarded_texts_are_gone(workbench: Workbench, client: Traitbench, draft: str) -> None:
     at = bring(workbench, draft, ("a text to be thrown away",))
     assert not labeller(press(press(at, "label.discard.button"), "label.discard.yes"))
-    assert b"thrown away" not in (service.settings.home / FILE).read_bytes()
+    assert list(client.texts.list(draft)) == []
 
 
 def test_no_text_is_lost_without_a_service(

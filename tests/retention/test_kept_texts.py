@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from tests.app.processes import serving
+from tests.app.workspace.earlier import write_earlier
 from tests.contexts import ON_SQLITE, until
 from tests.retention.marks import files, mark, marks_in
 from traitbench.client import Traitbench
 from traitbench.contract.batches import BatchSettings
 from traitbench.settings import read_settings
 from traitbench.tables.source import opened
-from traitbench_app.workspace import kept_texts, pool, stored_batches, unsaved
+from traitbench_app.workspace import earlier_pool, kept_texts, stored_batches, unsaved
 from traitbench_app.workspace.batches import Batch
-from traitbench_app.workspace.pool import PoolFile, PoolOwner
 
 HANDLE, HERE, PEOPLE = "local.kept", "http://127.0.0.1:1", ("operator", "ben")
 
@@ -30,9 +30,9 @@ def write(file: Path, word: str) -> None:
 
 
 def keep(home: Path, handle: str, service: str, word: str, *, owner: str) -> list[str]:
-    """Let a person's pool, unsaved edits and batch hold a word; return the words as they are kept."""
+    """Let a person's texts of an earlier release, unsaved edits and batch hold a word; return these words."""
     words = [f"{word}pool", f"{word}unsaved", f"{word}batch"]
-    PoolFile(home / pool.FILE).add(PoolOwner(service, handle, owner), [words[0]], f"{words[0]}.csv")
+    write_earlier(home / earlier_pool.FILE, service, handle, owner, [words[0]], f"{words[0]}.csv")
     write(unsaved.file_of(home / unsaved.FOLDER, handle, service=service, owner=owner), words[1])
     source = opened("a.csv", io.BytesIO(f"text\n{words[2]}\n".encode()))
     about = BatchSettings(f"{handle}@v1")

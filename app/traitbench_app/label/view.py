@@ -22,7 +22,7 @@ from traitbench_app.label.figures import draw_figures, step_for
 from traitbench_app.label.saving import LabelConflict, SaveOutcome
 from traitbench_app.label.work import PoolWork
 from traitbench_app.parts.controls import draw_title
-from traitbench_app.parts.labeller import labeller
+from traitbench_app.parts.labeller import hear, labeller
 from traitbench_app.parts.next_step import NextStep, facts_of
 from traitbench_app.shell import session
 from traitbench_app.shell.navigation import page_link
@@ -100,7 +100,7 @@ def _draw(model: Model, view: View) -> None:
             on_answers=partial(_take, now),
             saved=work.saved,
             keep="" if now.zero_data_retention else f"traitbench.labeller.{model.handle}",
-            notice=_notice(outcome, work),
+            notice=_notice(outcome),
             empty=_finished(work),
             scorer="Score now" if now.version_no is not None else "The draft says",
         )
@@ -108,7 +108,7 @@ def _draw(model: Model, view: View) -> None:
     if outcome.error:
         with st.container(horizontal=True, vertical_alignment="center", key="label.failed"):
             st.caption(explain(outcome.error), width="stretch")
-            st.button("Save again", icon=":material/refresh:", key="label.again", on_click=_save, args=(now,))
+            st.button("Save again", icon=":material/refresh:", key="label.again", on_click=_resend, args=(now,))
     _draw_conflicts(now, outcome.conflicts)
     if not items:
         _draw_ways_on(now, view, work, labels)
@@ -121,11 +121,11 @@ def draw_summary(model: Model, view: View) -> None:
     work = work_of(model, view)
     labels = LabelSession(work.labelled())
     left = labels.total - labels.done
-    pending = sum(each.pending for each in work.decisions)
+    unsaved = _outcome(model).unsaved
     with st.container(border=True, key="label.summary"):
         draw_title(f"{count(work.saved, 'label')} saved, {left:,} to go", is_first=False)
-        if pending:
-            st.warning(f"{count(pending, 'label is', 'labels are')} not saved yet. Continue to send them again.")
+        if unsaved:
+            st.warning(f"{count(unsaved, 'answer is', 'answers are')} not saved yet. Continue to send them again.")
         for trait in view.traits:
             negative, positive = work.balance(trait)
             st.markdown(
@@ -150,7 +150,8 @@ def draw_summary(model: Model, view: View) -> None:
 
 
 def look_afresh() -> None:
-    """Read the samples again in this run of the page."""
+    """Read decisions and samples again in this run of the page."""
+    pool.look_afresh()
     session.store(_SAMPLES, None)
 
 
@@ -177,28 +178,32 @@ def _judge(model: Model) -> Judge | None:
 # ---- answers ---------------------------------------------------------------------------------------------------------
 
 
-def _take(model: Model, new: Sequence[LabelAnswer]) -> None:
-    """Store what the browser sent, then save it."""
+def _take(model: Model, new: Sequence[LabelAnswer]) -> bool:
+    """Save what the browser sent; return whether all of it is saved. Else the browser keeps it."""
     taken = saving.take(model, new)
-    _save(model, taken)
+    again = saving.resend(model)
+    _store(model, replace(taken, conflicts=again.conflicts, error=taken.error or again.error))
     if taken.left:
         session.store(LEFT, True)
+    return not taken.unsaved
 
 
-def _save(model: Model, taken: SaveOutcome | None = None) -> None:
-    """Send what is not saved. Also a button's callback."""
-    outcome = saving.save(model, pool.texts(model.handle))
-    if taken is not None and taken.error and not outcome.error:
-        outcome = replace(outcome, error=taken.error)
+def _resend(model: Model) -> None:
+    """Send again what was not saved. A button's callback."""
+    _store(model, saving.resend(model))
+    hear(KEY, partial(_take, model))
+
+
+def _store(model: Model, outcome: SaveOutcome) -> None:
     session.store(_OUTCOME, (model.handle, outcome))
     session.store(_SAMPLES, None)
 
 
 def _outcome(model: Model) -> SaveOutcome:
-    """Return what became of the last answers. At first, send those that an earlier session could not save."""
+    """Return what became of the last answers. At first, try again what had another label in an earlier session."""
     stored: tuple[str, SaveOutcome] | None = session.get(_OUTCOME)
     if stored is None or stored[0] != model.handle:
-        _save(model)
+        session.store(_OUTCOME, (model.handle, saving.resend(model)))
         stored = session.get(_OUTCOME)
     return stored[1] if stored else SaveOutcome()
 
@@ -206,13 +211,10 @@ def _outcome(model: Model) -> SaveOutcome:
 # ---- what is said ----------------------------------------------------------------------------------------------------
 
 
-def _notice(outcome: SaveOutcome, work: PoolWork) -> str:
-    pending = sum(each.pending for each in work.decisions) - len(outcome.conflicts)
-    if outcome.error and pending > 0:
-        return f"{count(pending, 'label is', 'labels are')} not saved yet. They are kept here and sent again."
-    if outcome.error:
-        return "The last undo failed: the label is still saved."
-    return ""
+def _notice(outcome: SaveOutcome) -> str:
+    if not outcome.unsaved:
+        return ""
+    return f"{count(outcome.unsaved, 'answer waits', 'answers wait')} to be saved. They stay in this tab."
 
 
 def _finished(work: PoolWork) -> str:
@@ -228,8 +230,7 @@ def _draw_conflicts(model: Model, conflicts: Sequence[LabelConflict]) -> None:
     texts = pool.texts(model.handle)
     with st.container(border=True, key="label.conflicts"):
         st.markdown(
-            f"**Someone else labelled {count(len(conflicts), 'text')} differently.** Choose which label to keep; yours "
-            f"{'is' if len(conflicts) == 1 else 'are'} not saved yet."
+            f"**Someone else labelled {count(len(conflicts), 'text')} differently.** Choose which label is the sample."
         )
         for each in conflicts[:5]:
             trait, own = names.get(each.decision.trait), each.decision
@@ -250,8 +251,9 @@ def _label(trait: Trait | None, quality: float | None) -> str:
 
 
 def _keep_theirs(model: Model, conflict: LabelConflict) -> None:
-    saving.keep_theirs(model, conflict)
-    _save(model)
+    with attempt():
+        saving.keep_theirs(model, conflict)
+    _store(model, saving.resend(model))
 
 
 def _use_mine(model: Model, conflict: LabelConflict) -> None:
@@ -260,7 +262,7 @@ def _use_mine(model: Model, conflict: LabelConflict) -> None:
     # If they have changed it again, the choice is shown with their new label.
     if using.done or isinstance(using.error, SampleChanged):
         forget_samples()
-        _save(model)
+        _store(model, saving.resend(model))
 
 
 def _draw_ways_on(model: Model, view: View, work: PoolWork, labels: LabelSession) -> None:
@@ -289,5 +291,6 @@ def _draw_ways_on(model: Model, view: View, work: PoolWork, labels: LabelSession
 
 def show_skipped(model: Model, work: PoolWork) -> None:
     """Bring the skipped texts back. A button's callback."""
-    for each in work.skipped():
-        pool.undo(model, each)
+    with attempt():
+        for each in work.skipped():
+            pool.take_back(model, each)

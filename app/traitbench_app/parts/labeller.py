@@ -31,26 +31,32 @@ _component = st.components.v2.component(
 
 
 def labeller(
-    labels: LabelSession, *, key: str, run: str, on_answers: Callable[[Sequence[LabelAnswer]], None], **shown: Any
+    labels: LabelSession,
+    *,
+    key: str,
+    run: str,
+    on_answers: Callable[[Sequence[LabelAnswer]], bool | None],
+    **shown: Any,
 ) -> None:
     """Draw the next texts; `on_answers` is called with new answers before the page runs again.
 
+    If it returns False, the browser keeps the answers and gives them again: see `hear`.
     Another `run` clears what is on screen; unsent answers are never cleared. `shown` is as for `LabelSession.to_wire`.
     """
     _component(
         data=labels.to_wire(run=run, handled=session.get(_handled(key), {}), keys="page", **shown),
         key=key,
-        on_answers_change=partial(_hear, key, on_answers),
+        on_answers_change=partial(hear, key, on_answers),
     )
 
 
-def _hear(key: str, on_answers: Callable[[Sequence[LabelAnswer]], None]) -> None:
-    """Hand new answers over, each once. A callback of the component."""
+def hear(key: str, on_answers: Callable[[Sequence[LabelAnswer]], bool | None]) -> None:
+    """Hand over answers that were not handled yet. A callback of the component, and of a button that tries again."""
     state = st.session_state.get(key)
     sent = Answers.read(state.get("answers") if isinstance(state, Mapping) else getattr(state, "answers", None))
     handled: Handled = session.get(_handled(key), {})
-    on_answers(sent.new(handled))
-    session.store(_handled(key), sent.handled(handled))
+    if on_answers(sent.new(handled)) is not False:
+        session.store(_handled(key), sent.handled(handled))
 
 
 def _handled(key: str) -> str:

@@ -42,7 +42,7 @@ def end(handles: Collection[str], settings: Settings) -> None:
     home, service = settings.home, settings.base_url
     everybody = (OPERATOR.id,) if settings.sign_in == "none" else ()
     unsaved.remove_of(home / unsaved.FOLDER, handles, service=service, owners=everybody)
-    pool.remove_of(home / pool.FILE, handles, service=service)
+    pool.remove_of(handles, service=service)
     stored_batches.remove_of(home / stored_batches.FOLDER, handles, service=service)
 
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from typing import Any, Generic, TypeVar
 
 from traitbench.contract.fields import Unreadable
-from traitbench.contract.page import ModelPage, Page, SamplePage
+from traitbench.contract.page import ModelPage, Page, SamplePage, TextPage
 from traitbench.display import frames, notebook
 
 Item = TypeVar("Item")
@@ -29,8 +29,8 @@ class _Listing(Generic[Item]):
 
     @property
     def count(self) -> int | None:
-        """The number of items on all pages; None unless the listing of samples was asked for it."""
-        return self._page.count if isinstance(self._page, SamplePage) else None
+        """The number of items on all pages, of texts whatever `after` is; of samples only if it was asked for."""
+        return self._page.count if isinstance(self._page, SamplePage | TextPage) else None
 
     @property
     def change_id(self) -> int | None:
