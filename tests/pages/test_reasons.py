@@ -71,12 +71,12 @@ def test_what_parts_add_is_the_same_in_the_text_in_numbers_and_in_a_file(
     assert "<b>No" not in html(at)
     lit = html(at).replace(adds(at), "")
     for piece in (piece for part in result.parts for piece in part.pieces or [part]):
-        number = amount(piece.contribution, result)
+        number = amount(piece.contribution, result.unit)
         assert f"{number}</span>" in adds(at)
         assert f'{number}"' in lit
     at.segmented_control(key="adding.by").set_value("By sentences").run()
     for part in result.parts:
-        assert f"{amount(part.contribution, result)}</span>" in adds(at)
+        assert f"{amount(part.contribution, result.unit)}</span>" in adds(at)
     labels = [button.proto.label for button in at.get("download_button")]
     assert {"CSV", "JSON"} <= set(labels)
 
