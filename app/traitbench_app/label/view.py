@@ -181,8 +181,8 @@ def _judge(model: Model) -> Judge | None:
 def _take(model: Model, new: Sequence[LabelAnswer]) -> bool:
     """Save what the browser sent; return whether all of it is saved. Else the browser keeps it."""
     taken = saving.take(model, new)
-    again = saving.resend(model)
-    _store(model, replace(taken, conflicts=again.conflicts, error=taken.error or again.error))
+    resent = saving.resend(model)
+    _store(model, replace(taken, conflicts=resent.conflicts, error=taken.error or resent.error))
     if taken.left:
         session.store(LEFT, True)
     return not taken.unsaved
