@@ -55,17 +55,37 @@ def _(mo):
 @app.cell
 def _(more, tb):
     scorer = tb.Scorer("Warmth", poles=("cold", "warm"), effort="low").fit(more["text"], more["quality"])
-    _low, _high = scorer.auroc_interval_
-    print(f"Held-out AUROC {scorer.auroc_:.2f}, {_low:.2f} to {_high:.2f}, from {scorer.n_samples_} samples.")
+    scorer
     return (scorer,)
 
 
 @app.cell
 def _(scorer, tone):
     text = tone.examples["Warm and on it"]
-    print(scorer.score_texts([text])[0], "of 100:", text)
-    scorer.explain(text)
+    scorer.cards([text])[0]
     return (text,)
+
+
+@app.cell
+def _(scorer, text):
+    scorer.explain(text)
+    return
+
+
+@app.cell
+def _(mo):
+    mo.md("""
+    ## See how many texts spread
+
+    An overview of a scored frame has the texts at both ends, and says which have no clear side, and why.
+    """)
+    return
+
+
+@app.cell
+def _(rest, scorer, tb):
+    tb.overview(tb.score(rest[["text"]], "text", scorer=scorer))
+    return
 
 
 @app.cell
@@ -101,9 +121,8 @@ def _(mo):
 def _(rest, scorer, tb):
     drawn = tb.corpus.draw(len(rest), size=30, seed=7)
     labels = {row: rest["quality"][row] for row in drawn}
-    answer = tb.corpus.answer(scorer.score_texts(rest["text"]), labels, pole="warm", seed=7)
-    print(answer.paragraph)
-    return answer, drawn, labels
+    tb.share(rest["text"], labels, scorer=scorer, seed=7)
+    return drawn, labels
 
 
 @app.cell
@@ -153,13 +172,17 @@ def _(client, few, handle, inputs, more, tone):
 
 
 @app.cell
-def _(address, client, comparison, handle, scorer, text):
-    print(comparison.reason)
-    there = client.scores.score(handle, text).scores["warmth"]
-    here = scorer.score_texts([text])[0]
-    print(f"The service says {there}, this notebook says {here}.")
-    print(f"Open the model in the workbench: {address}/versions?model={handle}")
+def _(client, comparison, scorer, text):
+    there = client.scores.score(comparison.b.handle, text).scores["warmth"]
+    here = int(scorer.score_texts([text])[0])
+    {"the service says": there, "this notebook says": here}
     return here, there
+
+
+@app.cell
+def _(address, handle):
+    f"Open the model in the workbench: {address}/versions?model={handle}"
+    return
 
 
 if __name__ == "__main__":
