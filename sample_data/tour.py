@@ -181,8 +181,9 @@ def _(client, comparison, scorer, text):
 
 @app.cell
 def _(address, handle):
-    f"Open the model in the workbench: {address}/versions?model={handle}"
-    return
+    where = f"Open the model in the workbench: {address}/versions?model={handle}"
+    where
+    return (where,)
 
 
 if __name__ == "__main__":
