@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, select
+from sqlalchemy import Connection, delete, select
 
 from traitbench.store import tables
 from traitbench.store.database import insert
@@ -33,9 +33,12 @@ def lock(connection: Connection, key: str) -> None:
     On SQLite, the lock of every transaction that may write is enough.
     """
     if connection.dialect.name != "sqlite":
-        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {_LOCK_MS}")
-        connection.execute(select(func.pg_advisory_xact_lock(int.from_bytes(bytes.fromhex(key)[:8], signed=True))))
-        connection.exec_driver_sql("SET LOCAL lock_timeout TO DEFAULT")
+        number = int.from_bytes(bytes.fromhex(key)[:8], signed=True)
+        # In one message, because each of them would be a way to the server and back.
+        connection.exec_driver_sql(
+            f"SET LOCAL lock_timeout = {_LOCK_MS}; SELECT pg_advisory_xact_lock({number});"
+            " SET LOCAL lock_timeout TO DEFAULT"
+        )
 
 
 def find(connection: Connection, key: str, *, since: datetime) -> StoredAnswer | None:
