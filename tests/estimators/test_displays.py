@@ -1,5 +1,6 @@
 """How estimators and what they return look: figures and words, escaped, and nothing is asked of anybody else."""
 
+import pickle
 import re
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import traitbench as tb
+from tests.conftest import Trained
 from tests.estimators.conftest import NAMES, TEXTS, score_card, scorer
 from traitbench.analysis import corpus
 from traitbench.contract.rounding import in_decimals
@@ -80,6 +82,21 @@ def test_a_pole_has_the_colour_and_the_line_that_it_has_in_the_workbench(
     assert look in highlighted(reasons, text, by_pieces=True)
     assert f"2px {line} {colour}" in drawn(hostile)
     assert f"background:{colour}" in drawn(hostile.cards([text])[0]) or hostile.cards([text])[0].confidence == "low"
+
+
+def test_comparisons_by_a_service_have_the_texts_beside_their_numbers(trained: Trained) -> None:
+    client, handle = trained.client, trained.handle
+    pair = client.scores.compare(handle, TEXTS[0], EVIL)
+    assert TEXTS[0] in drawn(pair)
+    assert "&lt;script" in drawn(pair)
+    versions = client.versions.compare(handle, handle, texts=TEXTS[:3])
+    assert all(text in drawn(versions) for text in TEXTS[:3])
+    for answer in (pair, versions):
+        assert (
+            pickle.loads(pickle.dumps(answer)) == answer == type(answer).model_validate_json(answer.model_dump_json())
+        )
+        assert "▲&nbsp;positive" in drawn(answer)
+        assert "▲&nbsp;warm" in tb.notebook.html(answer, traits=client.traits.list(handle))
 
 
 def test_a_long_text_is_folded_and_none_of_its_shown_part_is_lost(hostile: tb.Scorer) -> None:
