@@ -94,6 +94,8 @@ def _made(context: Context, exported: Bundle) -> str:
         f"INSERT INTO tb_texts (model_id, text, content_sha256, added_at) VALUES ({mine}, '{WORD}', '', 1)",
         "INSERT INTO tb_decisions (text_id, trait, person, quality, made, note, decided_at)"
         f" SELECT id, 'warmth', '', 1.0, 0, '{WORD}', 1 FROM tb_texts WHERE model_id = {mine}",
+        "INSERT INTO tb_answers (id, model_id, request, request_id, status, media_type, content, answered_at)"
+        f" SELECT :handle, {mine}, '', '', 200, '', CAST('{WORD}' AS BLOB), 1",
         "INSERT OR REPLACE INTO tb_attributes (namespace, name, handle, trait, set_at)"
         " VALUES ('local', 'WARMTH', :handle, 'warmth', 1)",
         "UPDATE tb_models SET run_id = :handle WHERE handle = :handle",
@@ -105,7 +107,7 @@ def _made(context: Context, exported: Bundle) -> str:
     ):
         in_file(context, statement, handle=handle, words=json.dumps(words))
     holding = {"tb_traits", "tb_snapshots", "tb_rejected_texts", "tb_replaced_samples", "tb_undo_samples"}
-    assert _holding(context, handle) == holding | {"tb_proposed_labels", "tb_texts", "tb_decisions"}
+    assert _holding(context, handle) == holding | {"tb_proposed_labels", "tb_texts", "tb_decisions", "tb_answers"}
     return handle
 
 
@@ -149,7 +151,7 @@ def _holding(context: Context, handle: str) -> set[str]:
     """The tables with rows of the model that contain the word."""
     mine = "(SELECT id FROM tb_models WHERE handle = :handle)"
     with_id = "tb_traits tb_samples tb_kept_vectors tb_versions tb_tags tb_rejected_texts tb_replaced_samples tb_runs"
-    with_id += " tb_proposed_labels tb_texts"
+    with_id += " tb_proposed_labels tb_texts tb_answers"
     of = {
         "tb_models": f"id = {mine}",
         "tb_snapshots": f"version_id IN (SELECT id FROM tb_versions WHERE model_id = {mine})",
