@@ -100,7 +100,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="label.choic
         st.caption(
             "Kept only until you close this tab, because zero data retention is on."
             if model.zero_data_retention
-            else f"Kept with the model until somebody discards them, for all who may change it; up to {MOST_TEXTS:,}."
+            else f"Everyone who may change the model sees these texts and labels them; up to {MOST_TEXTS:,}."
         )
         st.button(
             "Discard texts",

@@ -376,7 +376,7 @@ def _add(model: Model, texts: list[str], usable: list[str], source: str, *, to: 
 def _of_file() -> tuple[list[str], str] | None:
     about = (
         f"One text per row; labels are not needed. Up to {MOST_MEGABYTES} MB and {MOST_TEXTS:,} texts. Texts stay "
-        "with the model until somebody discards them, for all who may change it."
+        "with the model, for everyone who may change it, until somebody discards them."
     )
     upload = upload_table(_BRING, empty=lambda: st.caption(about))
     if upload is None:
