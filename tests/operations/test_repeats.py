@@ -13,7 +13,7 @@ from traitbench.contract.models import ModelCreate
 from traitbench.errors import ModelNotFound
 from traitbench.operations import models, repeats
 from traitbench.operations.context import Context
-from traitbench.operations.repeats import Answer, KeyedRequest
+from traitbench.operations.repeats import KeyedRequest, SentAnswer
 from traitbench.store import answers
 from traitbench.store.database import after_commit, writing
 from traitbench.store.errors import StoreUnavailable
@@ -23,11 +23,11 @@ def keyed(handle: str, *, request_id: str = "req_1") -> KeyedRequest:
     return KeyedRequest(sha256(handle.encode()).hexdigest(), "what was sent", request_id)
 
 
-def creation(context: Context, handle: str, then: Callable[[], object] = lambda: None) -> Callable[[], Answer]:
-    def carry_out() -> Answer:
+def creation(context: Context, handle: str, then: Callable[[], object] = lambda: None) -> Callable[[], SentAnswer]:
+    def carry_out() -> SentAnswer:
         models.create(context, AUTHOR, ModelCreate(handle=handle))
         then()
-        return Answer(201, "text/plain", f"{handle} by req_1".encode(), handle)
+        return SentAnswer(201, "text/plain", f"{handle} by req_1".encode(), handle)
 
     return carry_out
 

@@ -16,7 +16,7 @@ from traitbench.display.text import ago, count, plain
 from traitbench.names import pin
 from traitbench.settings import read_settings
 from traitbench_app.parts.quality import FULL, MODE_NAMES, modes_of, price, speeds
-from traitbench_app.parts.upload import TextInput
+from traitbench_app.parts.upload import BatchTexts
 from traitbench_app.shell import people, session
 from traitbench_app.shell.service import attempt, client
 from traitbench_app.workspace import background, batches, stored_batches
@@ -80,7 +80,7 @@ def from_link(key: str, name: str, read: Callable[[str], Any]) -> None:
         session.store(key, read(linked))
 
 
-def start(model: Model, version: str, texts: TextInput, traits: Sequence[str] | None, mode: Mode) -> None:
+def start(model: Model, version: str, texts: BatchTexts, traits: Sequence[str] | None, mode: Mode) -> None:
     """Start a batch. A probe text is scored first: an error that would affect every row is shown instead."""
     settings = BatchSettings(pin(model.handle, version), traits, mode)
     with attempt() as starting:

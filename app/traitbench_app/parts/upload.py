@@ -239,7 +239,7 @@ _FORM = "batch.input"
 
 
 @dataclass(frozen=True)
-class TextInput:
+class BatchTexts:
     """A source, the column to score, and the name of the source."""
 
     source: Source
@@ -247,7 +247,7 @@ class TextInput:
     name: str
 
 
-def pick_texts(handle: str) -> TextInput | None:
+def pick_texts(handle: str) -> BatchTexts | None:
     """Draw the input and return its texts; None while there is nothing to score."""
     picked = st.segmented_control(
         "Texts from", [FILE, PASTED], default=FILE, required=True, key=_FROM, persist_state="session"
@@ -261,7 +261,7 @@ def is_pasting() -> bool:
     return bool(session.get(_FROM) == PASTED)
 
 
-def texts_of_file(command: str, *, most: int = MOST_ROWS) -> TextInput | None:
+def texts_of_file(command: str, *, most: int = MOST_ROWS) -> BatchTexts | None:
     """Draw the upload of a file of at most `most` rows; larger files are for the `command`."""
     size = f"Up to {MOST_MEGABYTES} MB and {most:,} rows, one text per row. For larger files, run `{command}`."
     upload = upload_table(_FORM, empty=lambda: st.caption(size))
@@ -279,10 +279,10 @@ def texts_of_file(command: str, *, most: int = MOST_ROWS) -> TextInput | None:
     if texts is None:
         return None
     _preview(*texts)
-    return TextInput(*texts, upload.name)
+    return BatchTexts(*texts, upload.name)
 
 
-def pasted_texts(command: str, *, most: int = MOST_ROWS) -> TextInput | None:
+def pasted_texts(command: str, *, most: int = MOST_ROWS) -> BatchTexts | None:
     """Draw the field for at most `most` lines; more are for the `command`."""
     pasted = st.text_area(
         "Texts, one per line",
@@ -304,7 +304,7 @@ def pasted_texts(command: str, *, most: int = MOST_ROWS) -> TextInput | None:
         )
         return None
     st.caption(count(texts, "text"))
-    return TextInput(of_texts(rows), "text", "pasted lines")
+    return BatchTexts(of_texts(rows), "text", "pasted lines")
 
 
 def _preview(source: Source, column: str) -> None:

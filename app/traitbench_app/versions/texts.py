@@ -13,7 +13,7 @@ from traitbench.contract.traits import Trait
 from traitbench.display.text import count, plain
 from traitbench.tables.sample_files import FileLayout, LabelColumn, guess_columns, known_words
 from traitbench_app.parts import upload as batch_input
-from traitbench_app.parts.upload import TextInput
+from traitbench_app.parts.upload import BatchTexts
 from traitbench_app.shell import people, session
 from traitbench_app.shell.permission import why_read_only
 from traitbench_app.shell.service import attempt, client
@@ -87,7 +87,7 @@ def pick_source(model: Model, pair: Pair, traits: Sequence[Trait], key: str) -> 
     return TextSource(given.name, of_table(given.source.whole, layout, traits))
 
 
-def _pick_labels(given: TextInput, traits: Sequence[Trait], key: str) -> FileLayout:
+def _pick_labels(given: BatchTexts, traits: Sequence[Trait], key: str) -> FileLayout:
     """Draw the choice of the column with the labels; there may be none."""
     others = [column for column in given.source.columns if column != given.column]
     if not others:

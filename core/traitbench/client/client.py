@@ -8,7 +8,7 @@ import httpx
 from traitbench.client import wire
 from traitbench.client.attributes import AsyncAttributes
 from traitbench.client.connection import AsyncConnection
-from traitbench.client.labelling import AsyncTexts
+from traitbench.client.labelling import AsyncUnlabelledTexts
 from traitbench.client.models import AsyncModels
 from traitbench.client.proposed import AsyncProposedLabels
 from traitbench.client.samples import AsyncSamples
@@ -101,4 +101,4 @@ class AsyncClient:
         self.scores = AsyncScores(connection)
         self.attributes = AsyncAttributes(connection)
         self.proposed = AsyncProposedLabels(connection)
-        self.texts = AsyncTexts(connection)
+        self.texts = AsyncUnlabelledTexts(connection)

@@ -9,7 +9,7 @@ from traitbench.contract.labelling import TextDecision, TextInput, TextsAdded, T
 from traitbench.contract.samples import MOST_SAMPLES
 
 
-class AsyncTexts:
+class AsyncUnlabelledTexts:
     """Texts to label, and what people decided about them."""
 
     def __init__(self, connection: AsyncConnection) -> None:

@@ -11,6 +11,7 @@ import json
 import random
 import ssl
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from time import monotonic
 from typing import Any, Literal, TypedDict
@@ -59,6 +60,15 @@ def address(base_url: str, path: str) -> httpx.URL:
 def path_of(operation: Operation[Any], path: PathValues) -> str:
     """Return the path of an operation with its parameters; raise `ValidationFailed` if one is not valid Unicode."""
     return operation.path.format_map({name: segment(value) for name, value in path.items()})
+
+
+@dataclass
+class ServiceFacts:
+    """What all requests of a client know of its service."""
+
+    has_answered: bool = False
+    always_fetches: bool = False
+    """Whether the service turned out to be of an earlier release, which fetches every web address of a batch."""
 
 
 class TransportOptions(TypedDict):

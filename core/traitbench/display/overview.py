@@ -31,7 +31,7 @@ _BINS, _ENDS, _EXAMPLES = 20, 5, 2
 _IN_THE_MIDDLE = "exactly in the middle"
 
 
-class ScoredText(NamedTuple):
+class OverviewText(NamedTuple):
     """A text with its score; `positive` is None without a side, and `reason` then says why."""
 
     text: str
@@ -48,7 +48,7 @@ class Unsided:
     why: str
     sentence: str
     texts: int
-    examples: Sequence[ScoredText] = field(repr=False)
+    examples: Sequence[OverviewText] = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ class TraitSpread:
     positive: int
     unclear: int
     bins: Sequence[int]
-    lowest: Sequence[ScoredText] = field(repr=False)
-    highest: Sequence[ScoredText] = field(repr=False)
+    lowest: Sequence[OverviewText] = field(repr=False)
+    highest: Sequence[OverviewText] = field(repr=False)
     unsided: Sequence[Unsided] = field(repr=False)
 
     @property
@@ -169,7 +169,7 @@ def _spread(table: Any, key: str, texts: Sequence[Any], poles: tuple[str, str] |
     cells = [(text, *own) for text, *own in zip(texts, *columns, strict=True) if own[0] is not None]
     poles = poles or _poles_in([(score, side) for _, score, side, *_ in cells])
     scored = [
-        ScoredText(str(text), int(score), confidence, None if side is None else side == poles[1], reason)
+        OverviewText(str(text), int(score), confidence, None if side is None else side == poles[1], reason)
         for text, score, side, confidence, reason in cells
     ]
     bins = Counter(min(each.score * _BINS // 100, _BINS - 1) for each in scored)
@@ -194,7 +194,7 @@ def _poles_in(sides: Iterable[tuple[int, str | None]]) -> tuple[str, str]:
     return names.get(False, UNNAMED[0]), names.get(True, UNNAMED[1])
 
 
-def _unsided(texts: Sequence[ScoredText]) -> Iterator[Unsided]:
+def _unsided(texts: Sequence[OverviewText]) -> Iterator[Unsided]:
     """Why these texts have no side, the most frequent reason first."""
     for reason, number in Counter(each.reason for each in texts).most_common():
         words = REASONS[reason] if reason else None

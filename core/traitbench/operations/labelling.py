@@ -35,7 +35,7 @@ from traitbench.store import samples as stored_samples
 from traitbench.store.cursors import PageRequest
 from traitbench.store.models import ModelRow
 from traitbench.store.sample_changes import Writes
-from traitbench.store.texts import Decided
+from traitbench.store.texts import StoredDecision
 
 _SAME = 1e-9
 _LARGEST_ID = 2**53
@@ -169,7 +169,7 @@ class _At:
     model: ModelRow
     text: UnlabelledText
     trait: str
-    before: Decided | None
+    before: StoredDecision | None
 
 
 def _at(context: Context, connection: Connection, caller: Caller, model: ModelRow, text_id: int, trait: str) -> _At:

@@ -38,7 +38,7 @@ class KeyedRequest:
 
 
 @dataclass(frozen=True)
-class Answer:
+class SentAnswer:
     """An answer as it is sent, and the handle of the model that it is about."""
 
     status: int
@@ -51,7 +51,7 @@ class _AnsweredMeanwhile(Exception):
     """Another request with the same key was carried out while this one waited for it."""
 
 
-def once(engine: Engine, keyed: KeyedRequest, carry_out: Callable[[], Answer]) -> Answer:
+def once(engine: Engine, keyed: KeyedRequest, carry_out: Callable[[], SentAnswer]) -> SentAnswer:
     """Carry out a request or, if that was done before, return the answer from then, with the id of this request.
 
     Raise `IdempotencyConflict` if the key was sent with another request, and `StoreUnavailable` if the first one takes
@@ -75,7 +75,7 @@ def sweep(engine: Engine) -> None:
         answers.expire(connection, rules.now() - ANSWERED_FOR)
 
 
-def _before(engine: Engine, keyed: KeyedRequest) -> Answer | None:
+def _before(engine: Engine, keyed: KeyedRequest) -> SentAnswer | None:
     with reading(engine) as connection:
         stored = _find(connection, keyed)
     if stored is None:
@@ -87,7 +87,7 @@ def _before(engine: Engine, keyed: KeyedRequest) -> Answer | None:
             details={"header": "Idempotency-Key"},
         )
     content = stored.content.replace(stored.request_id.encode(), keyed.request_id.encode())
-    return Answer(stored.status, stored.media_type, content, None)
+    return SentAnswer(stored.status, stored.media_type, content, None)
 
 
 def _begin(keyed: KeyedRequest, connection: Connection) -> None:
@@ -100,6 +100,6 @@ def _find(connection: Connection, keyed: KeyedRequest) -> StoredAnswer | None:
     return answers.find(connection, keyed.key, since=rules.now() - ANSWERED_FOR)
 
 
-def _store(connection: Connection, keyed: KeyedRequest, answer: Answer) -> None:
+def _store(connection: Connection, keyed: KeyedRequest, answer: SentAnswer) -> None:
     stored = StoredAnswer(keyed.request, keyed.request_id, answer.status, answer.media_type, answer.content)
     answers.put(connection, keyed.key, stored, handle=answer.handle, now=rules.now())

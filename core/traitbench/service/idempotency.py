@@ -17,7 +17,7 @@ from traitbench.contract.operation import JSON, Operation
 from traitbench.errors import InvalidParameter
 from traitbench.names import unpin
 from traitbench.operations import repeats
-from traitbench.operations.repeats import Answer, KeyedRequest
+from traitbench.operations.repeats import KeyedRequest, SentAnswer
 from traitbench.service.parameters import RUN_ID
 from traitbench.service.request_id import request_id
 
@@ -80,7 +80,7 @@ def repeatable(operation: Operation[Any], endpoint: Callable[..., Any]) -> Calla
         if call.sent_key is None:
             return endpoint(**given)
 
-        def carry_out() -> Answer:
+        def carry_out() -> SentAnswer:
             handle = unpin(given["handle"])[0] if "handle" in given else None
             result = endpoint(**given)
             status = given["response"].status_code if "response" in given else None
@@ -94,16 +94,16 @@ def repeatable(operation: Operation[Any], endpoint: Callable[..., Any]) -> Calla
 
 def answer_of(
     operation: Operation[Any], result: Response | BaseModel, *, handle: str | None = None, status: int | None = None
-) -> Answer:
+) -> SentAnswer:
     """What an operation on the model with this handle has returned, as it is sent."""
     if isinstance(result, Response):
-        return Answer(result.status_code, str(result.media_type), bytes(result.body), handle)
+        return SentAnswer(result.status_code, str(result.media_type), bytes(result.body), handle)
     # What is made, such as a fork, is what the answer is about.
     about = getattr(result, "handle", handle)
-    return Answer(status or operation.statuses[0], JSON, result.model_dump_json(by_alias=True).encode(), about)
+    return SentAnswer(status or operation.statuses[0], JSON, result.model_dump_json(by_alias=True).encode(), about)
 
 
-def _response(operation: Operation[Any], answer: Answer) -> Response:
+def _response(operation: Operation[Any], answer: SentAnswer) -> Response:
     response = Response(answer.content, status_code=answer.status, media_type=answer.media_type)
     if answer.status == 202:
         response.headers[RUN_ID] = operation.answer.model_validate_json(answer.content).run_id

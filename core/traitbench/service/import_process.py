@@ -25,7 +25,7 @@ from traitbench.errors import BodyTooLarge, InternalError, TraitbenchError, Unav
 from traitbench.operations import bundles, repeats
 from traitbench.operations.access import Caller
 from traitbench.operations.context import open_context
-from traitbench.operations.repeats import Answer, KeyedRequest
+from traitbench.operations.repeats import KeyedRequest, SentAnswer
 from traitbench.service.body import parsed_json, validated
 from traitbench.service.idempotency import SentKey, answer_of
 from traitbench.settings import Settings, child_environment
@@ -121,7 +121,7 @@ def _import(
             raw = bytearray(content)
         bundle = validated(Bundle, parsed_json(raw))
 
-        def carry_out() -> Answer:
+        def carry_out() -> SentAnswer:
             return answer_of(operations.MODELS_IMPORT, bundles.import_(context, caller, bundle, handle=handle))
 
         answer = carry_out() if keyed is None else repeats.once(context.engine, keyed, carry_out)

@@ -25,7 +25,7 @@ _DECIDED = select(*(_DECISIONS[name] for name in TextDecision.model_fields if na
 
 
 @dataclass(frozen=True)
-class Decided:
+class StoredDecision:
     """A decision as it is stored. `made` says that it made its sample."""
 
     id: int
@@ -118,11 +118,11 @@ def decisions(
     )
 
 
-def decided(connection: Connection, text_id: int, trait: str, person: str) -> Decided | None:
+def decided(connection: Connection, text_id: int, trait: str, person: str) -> StoredDecision | None:
     """What a person decided about a text and a trait."""
-    columns = (_DECISIONS[name] for name in Decided.__dataclass_fields__)
+    columns = (_DECISIONS[name] for name in StoredDecision.__dataclass_fields__)
     row = connection.execute(select(*columns).where(*_one(text_id, trait, person))).one_or_none()
-    return None if row is None else Decided(*row)
+    return None if row is None else StoredDecision(*row)
 
 
 def decision(connection: Connection, decision_id: int) -> TextDecision:

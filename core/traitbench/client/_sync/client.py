@@ -9,7 +9,7 @@ import httpx
 from traitbench.client import wire
 from traitbench.client._sync.attributes import Attributes
 from traitbench.client._sync.connection import Connection
-from traitbench.client._sync.labelling import Texts
+from traitbench.client._sync.labelling import UnlabelledTexts
 from traitbench.client._sync.models import Models
 from traitbench.client._sync.proposed import ProposedLabels
 from traitbench.client._sync.samples import Samples
@@ -102,4 +102,4 @@ class Client:
         self.scores = Scores(connection)
         self.attributes = Attributes(connection)
         self.proposed = ProposedLabels(connection)
-        self.texts = Texts(connection)
+        self.texts = UnlabelledTexts(connection)

@@ -7,7 +7,6 @@ proxy's error page or the workbench, raises `Unreachable` instead of a parsing e
 
 from collections.abc import Callable, Iterator
 from copy import copy
-from dataclasses import dataclass
 from time import sleep
 from typing import Any
 from uuid import uuid4
@@ -15,19 +14,10 @@ from uuid import uuid4
 import httpx
 
 from traitbench.client import wire
-from traitbench.client.wire import Params, PathValues, Retries, error_in, media_type_of, value_in
+from traitbench.client.wire import Params, PathValues, Retries, ServiceFacts, error_in, media_type_of, value_in
 from traitbench.contract import operations
 from traitbench.contract.operation import JSON, LINES, TEXT, Answer, Operation
 from traitbench.errors import Unreachable
-
-
-@dataclass
-class Seen:
-    """What all requests of a client know of its service."""
-
-    has_answered: bool = False
-    always_fetches: bool = False
-    """Whether the service turned out to be of an earlier release, which fetches every web address of a batch."""
 
 
 class Connection:
@@ -43,7 +33,7 @@ class Connection:
         transport: httpx.BaseTransport | None,
     ) -> None:
         self.base_url = wire.bare(base_url)
-        self.seen = Seen()
+        self.seen = ServiceFacts()
         self._timeout = timeout
         self._restart = min(timeout, wire.RESTART_TIMEOUT) if restart_timeout is None else restart_timeout
         self._long = max(timeout, wire.LONG)

@@ -10,7 +10,7 @@ from traitbench.contract.labelling import TextDecision, TextInput, TextsAdded, T
 from traitbench.contract.samples import MOST_SAMPLES
 
 
-class Texts:
+class UnlabelledTexts:
     """Texts to label, and what people decided about them."""
 
     def __init__(self, connection: Connection) -> None:
