@@ -5,6 +5,7 @@ from html import escape
 
 import streamlit as st
 
+from traitbench.analysis.checks import ENOUGH
 from traitbench.contract.traits import Trait
 from traitbench.display.pictures import strip
 from traitbench.display.text import isolated, shortened
@@ -161,13 +162,19 @@ def _title(name: str) -> str:
 def _picture(each: MeasuredTrait) -> str:
     trait = each.trait
     if each.counts is None or not each.samples:
-        enough = "not trained: 10 for each side are enough" if trait.stored_samples else ""
-        by_words = "by its two words alone, not tested" if trait.kind == "extrinsic" else "not trained"
-        return f'<span class="m">{enough or by_words}</span>'
+        return f'<span class="m">{_untrained(trait)}</span>'
     return strip(
         each.counts, negative=trait.negative_label, positive=trait.positive_label, width=_WIDTH, height=_HEIGHT,
         radius=_RADIUS, is_labelled=False,
     )  # fmt: skip
+
+
+def _untrained(trait: Trait) -> str:
+    if not trait.stored_samples:
+        return "by its two words alone, not tested" if trait.kind == "extrinsic" else "not trained"
+    if min(trait.negative_samples, trait.positive_samples) < ENOUGH:
+        return f"not trained: {ENOUGH} for each side are enough"
+    return "not trained yet: there are enough samples"
 
 
 def _split(trait: Trait) -> str:

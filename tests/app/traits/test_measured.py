@@ -5,6 +5,7 @@ import pytest
 from traitbench.contract.metrics import Metrics, ScoreCounts, TraitMetrics
 from traitbench.contract.traits import Trait
 from traitbench.contract.versions import Version
+from traitbench_app.traits.listing import rows_html
 from traitbench_app.traits.measured import MeasuredTrait, measured, title_of, weakest_first
 
 
@@ -56,3 +57,14 @@ def test_the_figures_of_poles_that_a_draft_has_exchanged_are_exchanged() -> None
     [now] = measured([trait], made, [before])
     assert now.counts == {"positive": [0] * 100 + [2], "negative": [3] + [0] * 100}
     assert (now.right, now.wrong) == (5, 0)
+
+
+@pytest.mark.parametrize(
+    ("negative", "positive", "says"),
+    [(0, 0, "by its two words alone"), (12, 9, "10 for each side"), (12, 10, "there are enough samples")],
+)
+def test_an_untrained_row_says_whether_there_are_enough_samples(negative: int, positive: int, says: str) -> None:
+    counts = {"sample_count": negative + positive, "negative_samples": negative, "positive_samples": positive}
+    labels = {"negative_label": "cold", "positive_label": "warm", "held_out_samples": 0, "kind": "extrinsic"}
+    trait = Trait.model_construct(name="Warmth", key="warmth", **counts, **labels)
+    assert says in rows_html([MeasuredTrait(trait)])
