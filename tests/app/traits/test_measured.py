@@ -1,5 +1,7 @@
 """What the Traits page says of all traits at once, and in which order it lists them."""
 
+from typing import Any
+
 import pytest
 
 from traitbench.contract.metrics import Metrics, ScoreCounts, TraitMetrics
@@ -64,7 +66,7 @@ def test_the_figures_of_poles_that_a_draft_has_exchanged_are_exchanged() -> None
     [(0, 0, "by its two words alone"), (12, 9, "10 for each side"), (12, 10, "there are enough samples")],
 )
 def test_an_untrained_row_says_whether_there_are_enough_samples(negative: int, positive: int, says: str) -> None:
-    counts = {"sample_count": negative + positive, "negative_samples": negative, "positive_samples": positive}
-    labels = {"negative_label": "cold", "positive_label": "warm", "held_out_samples": 0, "kind": "extrinsic"}
-    trait = Trait.model_construct(name="Warmth", key="warmth", **counts, **labels)
+    fields: dict[str, Any] = {"name": "Warmth", "key": "warmth", "kind": "extrinsic", "held_out_samples": 0}
+    fields |= {"negative_label": "cold", "positive_label": "warm", "sample_count": negative + positive}
+    trait = Trait.model_construct(**fields, negative_samples=negative, positive_samples=positive)
     assert says in rows_html([MeasuredTrait(trait)])
