@@ -5,13 +5,14 @@ import pty
 import re
 import signal
 import socket
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.app.processes import on_terminal, starting
+from tests.app.processes import eventually, on_terminal, starting
 from tests.conftest import Service, Trained, make_draft
 from tests.patience import PATIENCE_S
 from traitbench.client import Traitbench
@@ -113,9 +114,19 @@ def test_a_question_that_is_interrupted_ends_like_any_command(
         assert process.stderr
         while process.stderr.read(1) != "?":
             pass
-        process.send_signal(signal.SIGINT)
+        # A signal just before the process waits for the answer interrupts nothing.
+        assert eventually(lambda: _ended_by_another(process))
         process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130
     os.close(near)
     os.close(far)
     assert client.models.get(f"{namespace}.left").state == "draft"
+
+
+def _ended_by_another(process: subprocess.Popen[str]) -> bool:
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(5)
+    except subprocess.TimeoutExpired:
+        return False
+    return True

@@ -5,6 +5,7 @@ requests").
 import hmac
 import re
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import wraps
 from typing import Any, cast
 
@@ -81,12 +82,17 @@ def repeatable(operation: Operation[Any], endpoint: Callable[..., Any]) -> Calla
             return endpoint(**given)
 
         def carry_out() -> SentAnswer:
-            handle = unpin(given["handle"])[0] if "handle" in given else None
+            # An import may have no handle of its own.
+            handle = unpin(given["handle"])[0] if given.get("handle") else None
             result = endpoint(**given)
             status = given["response"].status_code if "response" in given else None
             return answer_of(operation, result, handle=handle, status=status)
 
-        answer = repeats.once(call.context.engine, call.sent_key.keyed(), carry_out)
+        with ExitStack() as at_the_end:
+            # The file of an upload, which nobody reads if the request is a repeat.
+            if (file := getattr(given.get("body"), "file", None)) is not None:
+                at_the_end.enter_context(file)
+            answer = repeats.once(call.context.engine, call.sent_key.keyed(), carry_out)
         return _response(operation, answer)
 
     return answered
