@@ -1,6 +1,7 @@
 // The presentation draws what Python sends, says which keys were pressed, and computes no figure.
 
 const PAUSE = 250
+const AGAIN = 2000 // until events that nobody has answered are sent again
 const STEP = 5 // of the room's guess
 const SMALLEST = 14 // pixels of the text
 
@@ -30,7 +31,7 @@ class Presentation {
     for (const name of ['model', 'taught', 'title', 'say', 'paint', 'field', 'stage', 'rows', 'hint', 'keys', 'sent', 'code']) {
       this[name] = root.querySelector('.' + name)
     }
-    Object.assign(this, { events: [], round: null, trait: null, shown: false, guesses: {}, dirty: false, timer: 0 })
+    Object.assign(this, { events: [], round: null, trait: null, shown: false, guesses: {}, dirty: false, timer: 0, again: 0 })
     this.field.oninput = () => {
       this.dirty = true
       this.drawText()
@@ -47,9 +48,16 @@ class Presentation {
     const text = this.dirty ? this.field.value : null
     this.events.push({ n: Math.max(last + 1, Date.now()), kind, text, trait: this.row.key })
     this.dirty = false
-    this.tell('events', this.events)
+    this.tellEvents()
     this.learning = kind === 'left' || kind === 'right'
     if (this.learning) this.drawHint()
+  }
+
+  tellEvents() {
+    clearTimeout(this.again)
+    if (!this.events.length || !this.root.isConnected) return
+    this.tell('events', [...this.events])
+    this.again = setTimeout(() => this.tellEvents(), AGAIN)
   }
 
   take(data, tell) {
