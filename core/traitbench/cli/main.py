@@ -56,7 +56,7 @@ class _Commands(click.Group):
             return super().invoke(context)
         except (KeyboardInterrupt, click.Abort) as error:
             # At a question, click raises `Abort` for Ctrl-C and for the end of the input.
-            if not isinstance(error.__context__ or error, KeyboardInterrupt):
+            if isinstance(error, click.Abort) and not isinstance(error.__context__, KeyboardInterrupt):
                 raise
             click.echo("\nAborted!", err=True)
             raise Exit(_INTERRUPTED) from error
