@@ -39,7 +39,7 @@ def remove_old(folder: Path) -> None:
 
 
 def remove_of(folder: Path, handles: Collection[str], *, service: str, owners: Collection[str] = ()) -> None:
-    """Remove the unsaved edits of models of a service, whoever's they are.
+    """Remove the unsaved edits of models of a service, those of all people.
 
     Files of an earlier release do not say whose model they are about. If `owners` names all people, theirs are found;
     else all of these files are removed.
